@@ -307,4 +307,11 @@ describe("the step that runs the loop", () => {
     expect(p.read("seen")).toBe("0\n");
     expect(existsSync(join(p.root, "env"))).toBe(false);
   });
+
+  it("takes an issue, in a worktree and with a pull request, and needs no more than its number", () => {
+    const args = argumentsFor({ issue: "12", checks: "npm test" });
+    expect(args).toEqual(expect.arrayContaining(["--issue=12", "--pr", "--worktree"]));
+    expect(args).not.toContain("--trust-author");
+    expect(argumentsFor({ issue: "12", checks: "x", "trust-author": "true" })).toContain("--trust-author");
+  });
 });

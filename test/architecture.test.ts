@@ -50,11 +50,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 1500,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2040, imports: ["process", "records", "workspace", "verify", "views"] },
-  setup: { lines: 1020, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
+  github: { lines: 2385, imports: ["process", "records", "workspace", "verify", "views"] },
+  setup: { lines: 1025, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3780,
+    lines: 3925,
     imports: [
       "process",
       "settings",
@@ -76,12 +76,12 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 4110, imports: ["process", "records", "workspace", "workers", "views"] },
-  cli: { lines: 1525, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1550, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 47_180;
-const MOST_FILES = 410;
+const MOST_LINES = 47_700;
+const MOST_FILES = 416;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

@@ -174,6 +174,7 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     p.agent([{ bash: "move-story", onlyRaw: true, raw: CODEX_SAYS }], { name: "codex" });
     const story = { id: "US-001", title: "t", acceptanceCriteria: ["c"], priority: 1, passes: false };
     p.write("prd.json", JSON.stringify({ userStories: [story] }));
+    if (line.includes("--github")) onGitHub(p).issue(3, { labels: ["ready"] });
     p.write("TODO.md", "- [ ] Add a cart\n  - it stays\n");
     if (!/ init| import/.test(line)) await p.ralph("stories", "import", "prd.json");
     p.sh("git add -A && git commit -qm stories");
@@ -217,6 +218,7 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     const args = ["--agent", "mends", "--check", "true", "--worktree", "--name", "calm-otter"];
     await p.ralph("loop", "x", ...args);
   },
+  intake: (p) => void onGitHub(p),
   async follow(p, line) {
     const hub = onGitHub(p);
     await BEFORE["pr"]?.(p, line);

@@ -113,15 +113,23 @@ const storiesCommands = [
     ],
     run: async (title, flags) => (await import("../commands/stories.js")).add(title, flags),
   }),
-  row("import <file>", "import stories from a Markdown checklist or a prd.json", {
+  row("import [file]", "import stories from a Markdown checklist, a prd.json, or issues on GitHub", {
     args: { file: "a .md file with a checklist, or a prd.json that knows no reviews" },
-    flags: [flag("--force", "overwrite tasks.json")],
+    flags: [
+      flag("--force", "overwrite tasks.json"),
+      flag("--github", "the open issues on GitHub, a story each"),
+      flag("--label <label>", "with --github: those with this label"),
+      flag("--milestone <title>", "with --github: those of this milestone"),
+      flag("--trust-author", "with --github: also those by people without write access"),
+    ],
     help: [
       `Each "- [ ] Title" is a story, and the items below it are its criteria; so are
 the items below a heading such as "## US-001: Title". Stories that are ticked, or
-passed in prd.json, begin with their review.`,
+passed in prd.json, begin with their review. Of an issue, check boxes are the
+criteria; "blocked by #12" and boxes that name an issue say what has to be done first.`,
       "ralph stories import TODO.md",
       "ralph stories import prd.json",
+      "ralph stories import --github --label ready",
     ],
     run: async (file, flags) => (await import("../commands/stories.js")).importFile(file, flags),
   }),

@@ -97,12 +97,29 @@ export async function add(title: string, { criteria = [], ...flags }: FolderFlag
 Next: add more, or git add -A && git commit -m "Plan", then ralph stories run`);
 }
 
+interface ImportFlags {
+  github?: boolean;
+  label?: string;
+  milestone?: string;
+  trustAuthor?: boolean;
+}
+
 /** `ralph stories import FILE`: the stories of a prd.json that knows no reviews, or of a Markdown checklist. */
-export async function importFile(file: string, { force, ...flags }: WriteFlags): Promise<number> {
+export async function importFile(
+  file: string | undefined,
+  { force, github, label, milestone, trustAuthor, ...flags }: WriteFlags & ImportFlags,
+): Promise<number> {
   const folder = storiesFolder(flags);
   const { project, dir } = folder;
   const name = storyFiles(dir).tasks;
-  const { tasks, passed } = importStories(file);
+  if ((file === undefined) !== (github === true))
+    throw failure("flag_invalid", "give a FILE or --github, and one of them", "ralph stories import TODO.md");
+  if (file !== undefined && (label ?? milestone ?? trustAuthor) !== undefined)
+    throw failure("flag_invalid", "--label, --milestone and --trust-author are about --github");
+  const asked = { label, milestone, trustAuthor: trustAuthor === true, tell: note };
+  const issues = file ?? (await (await import("../github/stories.js")).storiesOnGitHub(project, asked));
+  const { tasks, passed } =
+    typeof issues === "string" ? importStories(issues) : importStories(issues.name, issues.text);
   refuseAtWork(folder);
   if (existsSync(join(project, name)) && !isUntouched(folder, "tasks") && !force)
     throw failure(

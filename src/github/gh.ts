@@ -47,6 +47,7 @@ const FIRST_WAIT_MS = 1000;
 /** Of a limit that does not say when it ends. */
 const UNKNOWN_WAIT_MS = 60_000;
 const MAX_PAGES = 50;
+const FULL_PAGE = 100;
 
 export function createGh(options: GhOptions): Gh {
   const { host, patienceMs, tell, stop } = options;
@@ -107,8 +108,10 @@ export function createGh(options: GhOptions): Gh {
       let next: string | undefined = path;
       for (let page = 0; next !== undefined && page < MAX_PAGES; page += 1) {
         const answer: Answer = checked(await get(next), host, next);
-        const items = JSON.parse(answer.text) as unknown;
-        all.push(...(Array.isArray(items) ? items : itemsIn(items)));
+        const items = itemsIn(JSON.parse(answer.text));
+        all.push(...items);
+        // The same full page may have another one behind it the next time.
+        if (items.length >= FULL_PAGE) known.delete(next);
         next = nextPage(answer);
       }
       return all;
@@ -154,6 +157,13 @@ export function ghProgram(): string {
     code: "gh_missing",
     hint: "install it from https://cli.github.com, then: gh auth login",
   });
+}
+
+/** `gh version 2.23.0` */
+export async function ghVersion(): Promise<string> {
+  const file = ghProgram();
+  const { stdout } = await capture({ file, args: ["--version"], cwd: "/", env: ghEnvironment() });
+  return `${stdout.split("\n", 1)[0]?.replace(/ \(.*/, "") || "gh"} at ${file}`;
 }
 
 /** undefined: there was no answer. */
@@ -238,7 +248,7 @@ export function messageIn({ text }: Answer): string {
 
 /** Some lists come in an object, beside their count. */
 function itemsIn(value: unknown): unknown[] {
-  return Object.values(value as object).find(Array.isArray) ?? [];
+  return Array.isArray(value) ? value : (Object.values(value as object).find(Array.isArray) ?? []);
 }
 
 /** As a path that gh takes on any host. */

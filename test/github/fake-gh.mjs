@@ -77,7 +77,9 @@ function answerTo(state, request, etag) {
   if (fault !== undefined) fault.times -= 1;
   const answer = fault === undefined || fault.kind === "drop" ? served(state, request) : FAULTS(fault.kind);
   const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body ?? {});
-  const tag = `W/"${createHash("sha1").update(text).digest("hex")}"`;
+  const tag = `W/"${createHash("sha1")
+    .update(text + (answer.headers?.Link ?? ""))
+    .digest("hex")}"`;
   const isSame = request.method === "GET" && answer.status === 200 && tag === etag;
   state.requests.push(`${asked} ${isSame ? 304 : answer.status}`);
   if (fault?.kind === "drop") return "lost";

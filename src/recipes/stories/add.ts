@@ -30,7 +30,10 @@ export function addStory(folder: StoriesFolder, title: string, criteria: string[
  * A list of stories that knows no reviews, such as a prd.json, or a Markdown checklist; `passed`: have to be reviewed
  * here.
  */
-export function importStories(file: string): { tasks: TaskList; passed: string[] } {
+export function importStories(
+  file: string,
+  text = readAnyText("stories", file, "."),
+): { tasks: TaskList; passed: string[] } {
   const passed: string[] = [];
   // A story that nobody has reviewed is not done, whatever was said of it.
   const withReviewFields = (story: unknown, index: number): unknown => {
@@ -42,7 +45,6 @@ export function importStories(file: string): { tasks: TaskList; passed: string[]
     const documented = { ...known, ...(notes === "" && { notes: "imported as passed" }) };
     return { ...documented, ...FRESH, reviewStatus: "needs_review" };
   };
-  const text = readAnyText("stories", file, ".");
   const { tasks, findings } = readTasks(isMarkdown(file) ? checklistIn(text, file) : text, file, (value) => {
     if (!isTree(value)) return value;
     // Of a file that holds no stories, nothing else is worth a word.

@@ -27,12 +27,14 @@ export interface DoctorContext {
   asRoot: RalphError;
   node: { version: string; path: string; needed: string };
   stop: AbortSignal;
+  /** Whether issues can be taken and pull requests opened from here; nothing where the project is on no forge. */
+  forge?(checkout: string, stop: AbortSignal): Promise<DoctorFinding[]>;
   redact: Redact;
 }
 
 export async function currentContext(
   stop: AbortSignal,
-  agents: Pick<DoctorContext, "choose" | "asRoot">,
+  agents: Pick<DoctorContext, "choose" | "asRoot" | "forge">,
 ): Promise<DoctorContext> {
   const workspace = process.cwd();
   return {

@@ -22,6 +22,7 @@ const EXAMINATIONS = {
   system: examineSystem,
   sandboxes: examineSandboxes,
   agents: examineAgents,
+  github: async ({ forge, workspace, stop }) => (await forge?.(workspace, stop)) ?? [],
 } satisfies Record<string, (context: DoctorContext) => Promise<DoctorFinding[]>>;
 
 /** Starts everything at once. Never fails: what cannot be examined is a finding. */

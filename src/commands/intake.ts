@@ -1,0 +1,100 @@
+import { PROGRAM } from "../package-folder.cjs";
+import { createLineSplitter } from "../process/lines.js";
+import { run } from "../process/run.js";
+import { checksSpec } from "../recipes/task/flags.js";
+import { ralphHome, writableHome } from "../records/home.js";
+import { resolveAgent } from "../run/agent-spec.js";
+import { type RequestFlags, requestFrom } from "../run/flags.js";
+import { handleSignals } from "../run/signals.js";
+import {
+  duration,
+  flagWords,
+  limitsFrom,
+  loopLimits,
+  saysSomething,
+  wholeNumber,
+} from "../settings/limits.js";
+import { loadSettings, loopSection } from "../settings/load.js";
+import { harmless } from "../views/harmless.js";
+import { note } from "./output.js";
+
+interface IntakeFlags extends RequestFlags {
+  label?: string;
+  parallel?: string;
+  once?: boolean;
+  poll?: string;
+  trustAuthor?: boolean;
+}
+
+/** A child that is stopped may finish its step. */
+const GRACE_MS = 60_000;
+
+/** `ralph intake`: takes issues with a label, one after the other, and works on each as `ralph loop --issue` does. */
+export async function intake(flags: IntakeFlags): Promise<number> {
+  const { label: given = "ralph", parallel = "1", once = false, poll, trustAuthor = false, ...asked } = flags;
+  const label = saysSomething("--label", given);
+  const count = wholeNumber("--parallel", parallel, 1);
+  const { pollMs } = await import("../github/gh.js");
+  const every = poll === undefined ? pollMs() : duration("--poll", poll);
+  await refuseEarly(asked);
+  const { forgeOf, requirePush } = await import("../github/remote.js");
+  const { intake: untilEnd } = await import("../github/intake.js");
+  const { signals, release } = handleSignals(() => note("Received signal, shutting down..."));
+  try {
+    const forge = await forgeOf(process.cwd(), { tell: note, stop: signals.stop });
+    await requirePush(forge);
+    const words = Object.entries(asked).flatMap(([name, value]) => flagWords(name, value));
+    const trust = trustAuthor ? ["--trust-author"] : [];
+    const ralph = (issue: number, args: string[]): Promise<number> => child(`#${issue} `, args, signals.stop);
+    const about = { label, parallel: count, once, trustAuthor, pollMs: every, home: ralphHome() };
+    return await untilEnd(
+      forge,
+      { ...about, stop: signals.stop, tell: note },
+      {
+        start: (issue, name) =>
+          ralph(issue, [
+            "loop",
+            "--issue",
+            String(issue),
+            ...trust,
+            `--worktree=${name}`,
+            "--name",
+            name,
+            "--pr",
+            ...words,
+          ]),
+        resume: (issue, { id }) => ralph(issue, ["resume", id]),
+      },
+    );
+  } finally {
+    release();
+  }
+}
+
+/** What every run would refuse is refused before an issue is claimed. */
+async function refuseEarly(flags: RequestFlags): Promise<void> {
+  const origin = process.cwd();
+  writableHome();
+  const { settings } = await loadSettings(origin, flags.config);
+  const section = loopSection(settings);
+  const recipe = checksSpec("x", flags, settings, origin);
+  const limits = limitsFrom(flags, loopLimits(settings, section));
+  const request = requestFrom(flags, { recipe, limits, stream: true, title: "", agent: section.agent });
+  if (!("words" in request.agent)) await resolveAgent(request.agent, settings, origin, process.env);
+}
+
+/** Another ralph; what it says is told with the issue before each line. */
+async function child(prefix: string, args: string[], stop: AbortSignal): Promise<number> {
+  const command = { file: process.execPath, args: [PROGRAM, ...args], cwd: process.cwd(), env: process.env };
+  const lines = { stdout: createLineSplitter(), stderr: createLineSplitter() };
+  const tell = (from: keyof typeof lines, texts: string[]): void => {
+    for (const text of texts) process[from].write(`${prefix}${harmless(text)}\n`);
+  };
+  const running = run(command, { stop, graceMs: GRACE_MS });
+  let step = await running.next();
+  for (; !step.done; step = await running.next())
+    tell(step.value.from, lines[step.value.from].push(step.value.data));
+  tell("stdout", lines.stdout.end());
+  tell("stderr", lines.stderr.end());
+  return step.value.exitCode ?? 1;
+}

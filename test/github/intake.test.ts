@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { standingClaim } from "../../src/github/claims.js";
+import { storyOf } from "../../src/github/stories.js";
+import { livingLoops } from "../../src/records/lock.js";
+import { eventually, type Step } from "../kit.js";
+import { type GitHub, githubProject } from "./kit.js";
+
+const FIX: Step = { bash: "echo x > fix.txt && git add -A && git commit -qm Fix" };
+const ONCE = ["intake", "--once", "--check", "test -f fix.txt"];
+const labels = (hub: GitHub, number: number): string[] =>
+  hub
+    .read()
+    .issues.find((one) => one["number"] === number)
+    ?.["labels"].map(({ name }: { name: string }) => name);
+const said = (hub: GitHub): string =>
+  hub
+    .read()
+    .comments.map(({ body }) => body)
+    .join("\n");
+
+describe("ralph intake", () => {
+  it("claims, works, delivers and says so, the oldest issue first, and takes none again", async () => {
+    const { p, hub } = githubProject(FIX);
+    hub.issue(3, { labels: ["ralph"] });
+    hub.issue(5, { labels: ["ralph"], login: "mallory", role: "NONE" });
+    hub.issue(7, { labels: ["other"] });
+    const { code, stderr, all } = await p.ralph(...ONCE);
+    expect([code, all]).toEqual([0, expect.stringContaining("#3 ")]);
+    expect(stderr).toContain("issue 5 is by mallory, who has no write access");
+    expect(labels(hub, 3)).toEqual(["ralph", "ralph:done"]);
+    const [pull] = hub.pulls();
+    expect(pull?.["body"]).toContain("Closes #3");
+    expect(said(hub)).toContain(`Done: #${pull?.["number"]}.`);
+    expect(await p.ralph(...ONCE)).toMatchObject({ code: 0 });
+    expect([hub.pulls().length, p.calls()]).toEqual([1, 1]);
+  });
+
+  it("asks back in the issue, and goes on with the answer of somebody with write access", async () => {
+    const { p, hub } = githubProject({ text: "<promise>DECIDE: which one?</promise>" }, FIX);
+    hub.issue(3, { labels: ["ralph"] });
+    expect(await p.ralph(...ONCE)).toMatchObject({ code: 0 });
+    expect([labels(hub, 3), said(hub)]).toEqual([
+      ["ralph", "ralph:blocked"],
+      expect.stringContaining("> which one?"),
+    ]);
+    hub.comment(3, { body: "The second!", login: "mallory", role: "NONE" });
+    expect(await p.ralph(...ONCE)).toMatchObject({ code: 0 });
+    expect(p.calls()).toBe(1);
+    hub.comment(3, { body: "The first one." });
+    const gone = await p.ralph(...ONCE);
+    expect([gone.code, labels(hub, 3), gone.all]).toEqual([0, ["ralph", "ralph:done"], expect.anything()]);
+    expect(p.prompt(2)).toContain("The answer is: octo (OWNER) says:\n\nThe first one.");
+    expect(hub.pulls()).toHaveLength(1);
+  });
+
+  it("never takes an issue twice, also with two of them at once on machines of their own", async () => {
+    const { p, hub } = githubProject(FIX);
+    for (const number of [1, 2, 3]) hub.issue(number, { labels: ["ralph"] });
+    const other = { env: { RALPH_HOME: `${p.home}/other` } };
+    const both = [p.start([...ONCE, "--parallel", "2"]), p.start(ONCE, other)];
+    const ends = await Promise.all(both.map(({ result }) => result));
+    expect(ends.map(({ code, all }) => [code, all])).toEqual(ends.map(({ all }) => [0, all]));
+    expect(
+      hub
+        .pulls()
+        .map(({ title }) => title)
+        .sort(),
+    ).toEqual(["Issue 1", "Issue 2", "Issue 3"]);
+    expect(p.calls()).toBe(3);
+  });
+
+  it("goes on with a run that was killed, and refuses what no run would take before it claims", async () => {
+    const { p, hub } = githubProject({ bash: "touch ../started; sleep 60" }, FIX);
+    hub.issue(3, { labels: ["ralph"] });
+    expect(await p.ralph("intake", "--once")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no check"),
+    });
+    expect(said(hub)).toBe("");
+    const killed = p.start(ONCE);
+    await killed.until((output) => output.includes("Iteration 1"));
+    await eventually(() => p.exists("../project-worktrees/started"));
+    killed.child.kill("SIGKILL");
+    for (const { pid } of livingLoops(p.env["RALPH_HOME"] as string)) process.kill(pid, "SIGKILL");
+    await killed.result;
+    expect(await p.ralph(...ONCE)).toMatchObject({ code: 0 });
+    expect([hub.pulls().length, labels(hub, 3)]).toEqual([1, ["ralph", "ralph:done"]]);
+  });
+});
+
+describe("a claim", () => {
+  const at = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+  const claim = (id: number, hours: number, role = "COLLABORATOR") => ({
+    ...{ id, body: `On it.\n\n<!-- ralph:claim run-${id} -->`, createdAt: at(hours), updatedAt: at(hours) },
+    author: { login: "bot", role },
+  });
+
+  it("is the oldest one that is not 24 hours old and not of a stranger", () => {
+    expect(standingClaim([claim(3, 1), claim(2, 2), claim(1, 25)])?.name).toBe("run-2");
+    expect(standingClaim([claim(3, 1, "NONE")])).toBeUndefined();
+    expect(standingClaim([claim(3, 1, "NONE")], "bot")?.name).toBe("run-3");
+    expect(
+      standingClaim([{ ...claim(3, 1), body: "Fine.\n\n<!-- ralph:claimed run-3 -->" }]),
+    ).toBeUndefined();
+  });
+});
+
+describe("ralph stories import --github", () => {
+  it("makes a story of each issue that people with write access wrote", async () => {
+    const { p, hub } = githubProject({});
+    hub.issue(3, { body: "Text.\n- [ ] It adds\n- [x] It stays\n\nBlocked by #4 and #99." });
+    hub.issue(4);
+    hub.issue(5, { login: "mallory", role: "NONE" });
+    const { code, stderr } = await p.ralph("stories", "import", "--github");
+    expect([code, stderr]).toEqual([0, expect.stringContaining("#5")]);
+    expect(JSON.parse(p.read("ralph/tasks.json")).userStories).toMatchObject([
+      { id: "GH-3", acceptanceCriteria: ["It adds", "It stays"], dependsOn: ["GH-4"], passes: false },
+      { id: "GH-4", title: "Issue 4", acceptanceCriteria: ["Issue 4"], dependsOn: [] },
+    ]);
+    expect(await p.ralph("stories", "import")).toMatchObject({ code: 2 });
+  });
+
+  it("takes boxes that name an issue for what has to be done first", () => {
+    const body =
+      "- [ ] #4\n- [ ] https://github.com/octo/demo/issues/5\n- [ ] Works for #6 too\ndepends on #7, #8";
+    const known = new Set([4, 5, 6, 7, 8]);
+    expect(storyOf({ number: 1, title: "t", body }, known)).toMatchObject({
+      acceptanceCriteria: ["Works for #6 too"],
+      dependsOn: ["GH-4", "GH-5", "GH-7", "GH-8"],
+    });
+  });
+});
+
+describe("ralph doctor", () => {
+  const found = (all: string) =>
+    JSON.parse(all).findings.filter(({ group }: { group: string }) => group === "github");
+
+  it("says whether gh is there, logged in, and may push", async () => {
+    const { p, hub } = githubProject({});
+    const ok = {
+      group: "github",
+      name: "repository",
+      status: "ok",
+      message: expect.stringContaining("may push"),
+    };
+    expect(found((await p.ralph("doctor", "--json")).stdout).at(-1)).toEqual(ok);
+    hub.change((state) => void Object.assign(state, { canPush: false }));
+    const refused = found((await p.ralph("doctor", "--json")).stdout).at(-1);
+    expect(refused).toMatchObject({ status: "warning", message: expect.stringContaining("may not push") });
+    hub.change((state) => void Object.assign(state, { signedIn: false }));
+    const out = found((await p.ralph("doctor", "--json")).stdout).at(-1);
+    expect(out).toMatchObject({ status: "warning", message: expect.stringContaining("not logged in") });
+  });
+});

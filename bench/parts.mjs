@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { busyWorkers } from "./measured/busy-workers.mjs";
+import { dashboard } from "./measured/dashboard.mjs";
 import { httpHook } from "./measured/http-hook.mjs";
 import { idleLoops } from "./measured/idle.mjs";
 import { writeJournal, writeRuns, writeWorkers } from "./measured/journal.mjs";
@@ -13,7 +14,20 @@ import { inTurns, RALPH } from "./workbench.mjs";
 
 const ECHO = ["--agent", "/bin/echo hi"];
 
-export const PARTS = { start, loop, workspace, sandbox, stream, records, idle, soak: longRun, workers };
+export const PARTS = { start, loop, workspace, sandbox, stream, records, idle, soak: longRun, workers, ui };
+
+/** The dashboard over 1,000 runs, 50 of them at work, one with 100,000 events. */
+async function ui({ root, project, env }, row) {
+  const home = join(root, "home-ui");
+  writeRuns(home, project, 1000);
+  writeJournal(home, project, 100_000);
+  const { first, later, run, latency, before, after } = await dashboard(home, env, "20260101-000000-0000");
+  row("`ralph ui`: all runs in a browser, the first time, to 300 ms", "ms", { ours: first, theirs: 300 }, 1);
+  row("the same after that, to 300 ms", "ms", { ours: later, theirs: 300 }, 1);
+  row("the end of a journal of 100,000 events, to 300 ms", "ms", { ours: run, theirs: 300 }, 1);
+  row("an event of the journal in the stream, to 250 ms", "ms", { ours: latency, theirs: 250 }, 1);
+  row("the server's memory after 60,000 more events, to before", "MB", { ours: after, theirs: before }, 1.2);
+}
 
 /** What a command costs before it does anything. */
 async function start({ time, node, ralph, root }, row, { quick }) {

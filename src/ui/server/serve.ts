@@ -38,6 +38,8 @@ export async function serveDashboard({
   const overview = overviewOf(home);
   const app = dashboard({ home, hosts: allowedHosts(host), door, readOnly, assets: readAssets(), overview });
   const listener = getRequestListener(app.fetch);
+  // A browser that comes in a moment finds all runs read.
+  setImmediate(() => overview.rows());
   server.on("request", (request, response) => void listener(request, response));
   const close = (): void => {
     server.close();

@@ -135,7 +135,7 @@ export interface StoryCard {
   dependsOn: string[];
 }
 
-export type Action = "answer" | "steer" | "pause" | "resume" | "raise" | "kill";
+export type Action = "answer" | "steer" | "pause" | "resume" | "raise" | "kill" | "land" | "pr";
 
 /** An event of the journal, as people read it. */
 export interface Entry {

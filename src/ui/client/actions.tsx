@@ -109,6 +109,16 @@ const WORDS: Partial<Record<Action, [label: string, title: string, text: string]
     "End this run?",
     "Its agent is ended in the middle of its work. What it made stays, and resume goes on from the last iteration.",
   ],
+  land: [
+    "Land…",
+    "Land its branch?",
+    "The branch is merged where it came from, after its checks have passed on the merge. The worktree goes then.",
+  ],
+  pr: [
+    "Open a pull request…",
+    "Open a pull request?",
+    "The branch is pushed, and everybody who sees the repository sees it.",
+  ],
 };
 
 /** What can be done with a run now. What cannot be undone is asked about first. */

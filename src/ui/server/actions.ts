@@ -44,6 +44,8 @@ export const Wish = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("resume") }),
   z.strictObject({ action: z.literal("raise"), limits: Limits }),
   z.strictObject({ action: z.literal("kill") }),
+  z.strictObject({ action: z.literal("land") }),
+  z.strictObject({ action: z.literal("pr") }),
 ]);
 export type Wish = z.infer<typeof Wish>;
 

@@ -87,7 +87,8 @@ const TOLD: { [Type in LoopEvent["type"]]?: (event: EventOf<Type>) => Told | und
   "landing.started": ({ into }) => note(`landing into ${into}: verifies the merge`, "at-work"),
   "landing.landed": ({ into, new: commit, checks }) =>
     note(joined(`landed in ${into}`, commit.slice(0, 10), plural(checks.length, "check")), "passed"),
-  "landing.refused": ({ into, reason, message }) => note(`not landed in ${into}: ${reason}`, "failed", message),
+  "landing.refused": ({ into, reason, message }) =>
+    note(`not landed in ${into}: ${reason}`, "failed", message),
   "landing.cleaned": ({ branch }) => note(`removed the branch ${branch}, which has landed`),
   violation: ({ what, file }) => note(`violation: ${firstLine(what)}`, "failed", joined(file, what)),
   "locks.removed": ({ files }) => note(`removed locks of git: ${files.join(", ")}`),

@@ -14,6 +14,7 @@ import { brief } from "../../views/harmless.js";
 import { outcomeOf, outcomeOfRun, timesOf } from "../../views/report/charts.js";
 import * as words from "../../views/report/facts.js";
 import type { Action, CheckWords, IterationDetail, IterationPage, Look, RunPage, RunRow } from "../api.js";
+import { storyCards } from "./stories.js";
 import { endOf } from "./text.js";
 
 /** What a run came to so far, read only as far as its journal has grown since the last time. */
@@ -87,9 +88,7 @@ export async function runPage(run: RunFolder, row: RunRow): Promise<RunPage> {
       })),
     })),
     files: report.files,
-    stories: report.stories.map(({ state, durationMs: _, violations: __, ...story }) => {
-      return { ...story, state: state ?? "todo", dependsOn: [] };
-    }),
+    stories: storyCards(run, report),
     states: report.iterations.flatMap(({ iteration, states }) =>
       states.filter(({ story }) => story === null).map(({ from, to }) => ({ from, to, iteration })),
     ),
@@ -184,6 +183,7 @@ function actionsFor({ isLiving, result, question }: RunRow, report: Report): Act
     const isPaused = result === "paused" || result === "pausing";
     return ["steer", isPaused ? "resume" : "pause", "raise", "kill"];
   }
+  if (report.success && report.worktree !== null) return ["land", "pr"];
   if (report.success || report.final) return [];
   const isLimit = stopRow(report.reason)?.raise !== undefined || report.limit !== null;
   const goesOn: Action[] =

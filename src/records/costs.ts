@@ -27,10 +27,11 @@ const TYPE_CHARS = 160;
 export function chargesOf(run: RunFolder, spec: SpecRecord): Charge[] {
   const charges: Charge[] = [];
   const project = projectOf(spec);
-  let asked = spec.agent.name;
+  /** Lanes ask at the same time. */
+  const asked = new Map<string | undefined, string>();
   for (const { text } of linesOf(run.journal)) {
     const event = CALLS.test(text.slice(0, TYPE_CHARS)) ? parseLine(text) : undefined;
-    if (event?.type === "agent.started") asked = event.agent;
+    if (event?.type === "agent.started") asked.set(event.lane, event.agent);
     if (event?.type !== "agent.finished" && event?.type !== "scm.asked") continue;
     const {
       costUsd,
@@ -38,7 +39,12 @@ export function chargesOf(run: RunFolder, spec: SpecRecord): Charge[] {
       inputTokens,
       outputTokens,
     } = event.type === "scm.asked" ? event.spent : event;
-    const own = { run: run.id, at: Date.parse(event.ts), agent: asked, project };
+    const own = {
+      run: run.id,
+      at: Date.parse(event.ts),
+      agent: asked.get(event.lane) ?? spec.agent.name,
+      project,
+    };
     charges.push({ ...own, costUsd, costEstimated, inputTokens, outputTokens });
   }
   return charges;

@@ -1,5 +1,5 @@
 import type { CostKey, CostRow, CostSum } from "../costs.js";
-import type { FileChange, Question } from "../events.js";
+import type { FileChange, LaneResult, Question } from "../events.js";
 
 /** What the server of `ralph ui` and its page say to each other. Types alone: the page loads nothing of the server. */
 
@@ -113,6 +113,8 @@ export interface RunPage {
   iterations: IterationPage[];
   checks: { command: string; became: string; cells: { look: Look; words: string }[] }[];
   files: FileChange[];
+  /** Empty: the run is one loop. */
+  lanes: LaneCard[];
   stories: StoryCard[];
   states: { from: string; to: string; iteration: number }[];
   /** Words that the next iteration gets. */
@@ -122,6 +124,14 @@ export interface RunPage {
   /** Lines of the journal that cannot be read. */
   unreadable: number;
   records: string;
+}
+
+export interface LaneCard extends Omit<LaneResult, "worktree"> {
+  /** What becomes of it now, or has become of it. */
+  standing: string;
+  look: Look;
+  /** With which other lanes its work would conflict. */
+  overlaps: string[];
 }
 
 export interface StoryCard {

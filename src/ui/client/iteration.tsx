@@ -11,8 +11,10 @@ export function Iteration({ run, one, isOpen }: { run: string; one: IterationPag
   useEffect(() => setUnfolded(isOpen), [isOpen]);
   useEffect(() => {
     if (isUnfolded)
-      void ask<IterationDetail>(`/api/runs/${run}/iterations/${one.iteration}`).then(setDetail, () => {});
-  }, [isUnfolded, run, one.iteration, one.look, one.checks.length, one.spent]);
+      void ask<IterationDetail>(
+        `/api/runs/${run}/iterations/${one.iteration}${one.lane === null ? "" : `?lane=${encodeURIComponent(one.lane)}`}`,
+      ).then(setDetail, () => {});
+  }, [isUnfolded, run, one.iteration, one.lane, one.look, one.checks.length, one.spent]);
   const passed = one.checks.filter(({ look }) => look === "passed" || look === "same").length;
   return (
     <details

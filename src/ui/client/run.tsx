@@ -5,6 +5,7 @@ import { Actions, AnswerForm, SteerForm } from "./actions.jsx";
 import { ChecksGrid, Columns, Legend, Timeline } from "./charts.jsx";
 import { DiffView } from "./diff.jsx";
 import { Iteration } from "./iteration.jsx";
+import { LanesView } from "./lanes.jsx";
 import { activeWords, resultWords } from "./overview.jsx";
 import { Empty, Loading, Section, Sign } from "./parts.jsx";
 import { RecordsView } from "./records.jsx";
@@ -83,6 +84,7 @@ export function RunPageView({ id, tab, part }: { id: string; tab: string; part: 
   if (page === undefined) return <Loading lines={10} />;
   const tabs = [
     ...TABS,
+    ...(page.lanes.length > 0 ? [["lanes", "Lanes"]] : []),
     ...(page.stories.length > 0 ? [["stories", "Stories"]] : []),
     ...(page.states.length > 0 ? [["states", "States"]] : []),
     ...(page.row.worker !== null && page.row.isLiving ? [["terminal", "Terminal"]] : []),
@@ -109,6 +111,7 @@ export function RunPageView({ id, tab, part }: { id: string; tab: string; part: 
 function Tab({ page, tab, part }: { page: RunPage; tab: string; part: string }) {
   if (tab === "stream") return <Stream page={page} iteration={Number(part) || undefined} />;
   if (tab === "diff") return <DiffView page={page} />;
+  if (tab === "lanes") return <LanesView page={page} />;
   if (tab === "terminal") return <TerminalView page={page} />;
   if (tab === "records") return <RecordsView page={page} part={part} />;
   if (tab === "stories" || tab === "states") return <StoriesView page={page} tab={tab} />;
@@ -176,13 +179,13 @@ function Summary({ page, part }: { page: RunPage; part: number | undefined }) {
   return (
     <div class="columns">
       <div>
-        {iterations.length > 0 && (
+        {iterations.length > 0 && page.lanes.length === 0 && (
           <Section title="Timeline">
             <Timeline iterations={iterations} onPick={pick} />
             <Legend iterations={iterations} />
           </Section>
         )}
-        {page.checks.length > 0 && (
+        {page.checks.length > 0 && page.lanes.length === 0 && (
           <Section title="Checks">
             <ChecksGrid page={page} />
           </Section>
@@ -195,10 +198,10 @@ function Summary({ page, part }: { page: RunPage; part: number | undefined }) {
               .toReversed()
               .map((one) => (
                 <Iteration
-                  key={one.iteration}
+                  key={`${one.lane} ${one.iteration}`}
                   run={row.id}
                   one={one}
-                  isOpen={one.iteration === (part ?? iterations.at(-1)?.iteration)}
+                  isOpen={part === undefined ? one === iterations.at(-1) : one.iteration === part}
                 />
               ))
           )}

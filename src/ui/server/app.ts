@@ -167,13 +167,22 @@ function data(app: Hono, { home, overview, readOnly }: Setup): void {
   ofRun("/entries", (run, _, { line, count }) =>
     entryPage(run, number(line, -PAGE_LINES), number(count, PAGE_LINES)),
   );
-  ofRun("/iterations/:n", (run, part) => iterationDetail(run, number(part("n"), -1)));
+  ofRun("/iterations/:n", (run, part, { lane }) =>
+    iterationDetail(run, number(part("n"), -1), laneIn(run, lane)),
+  );
   ofRun("/records", (run) => recordPage(run, undefined, "", {}));
-  ofRun("/iterations/:n/files", (run, part) => recordPage(run, number(part("n"), -1), "", {}));
+  ofRun("/iterations/:n/files", (run, part, query) =>
+    recordPage(run, number(part("n"), -1), "", { ...query, lane: laneIn(run, query["lane"]) }),
+  );
   ofRun("/iterations/:n/files/:name", (run, part, query) =>
-    recordPage(run, number(part("n"), -1), part("name"), query),
+    recordPage(run, number(part("n"), -1), part("name"), { ...query, lane: laneIn(run, query["lane"]) }),
   );
   ofRun("/diff", (run) => diffPage(run));
+}
+
+/** Only lanes that the journal names. */
+function laneIn(run: RunFolder, lane: string | undefined): string | undefined {
+  return lane !== undefined && run.state()?.lanes?.[lane] !== undefined ? lane : undefined;
 }
 
 function runIn(home: string, id: string): RunFolder | undefined {

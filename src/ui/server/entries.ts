@@ -84,6 +84,15 @@ const TOLD: { [Type in LoopEvent["type"]]?: (event: EventOf<Type>) => Told | und
     note(`gate ${state}: ${passed ? "passed" : "failed"}`, passed ? "passed" : "failed", output),
   "state.changed": ({ from, to, story, title, feedback }) =>
     note(joined(story, `${from} → ${to}`, title && brief(title)), undefined, feedback),
+  "lane.started": ({ title, branch }) => note(joined("begins", title, branch)),
+  "lane.waiting": (event) => note(`waits for ${event.for}, which has changed ${event.file}`, "at-work"),
+  "lane.overlaps": (event) =>
+    event.files.length === 0
+      ? note(`does not conflict with ${event.with} any more`)
+      : note(`would conflict with ${event.with} in ${event.files.join(", ")}`, "agent-failed"),
+  "lane.returned": (event) =>
+    note(`back to its agent, try ${event.try} of 2: ${event.reason}`, "agent-failed", event.message),
+  "lane.blocked": ({ message }) => note("blocked: it cannot be landed", "failed", message),
   "landing.started": ({ into }) => note(`landing into ${into}: verifies the merge`, "at-work"),
   "landing.landed": ({ into, new: commit, checks }) =>
     note(joined(`landed in ${into}`, commit.slice(0, 10), plural(checks.length, "check")), "passed"),

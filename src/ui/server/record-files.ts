@@ -11,10 +11,10 @@ export function recordPage(
   run: RunFolder,
   iteration: number | undefined,
   name: string,
-  { from: given }: { from?: string },
+  { from: given, lane }: { from?: string; lane?: string | undefined },
 ): RecordPage | undefined {
-  const folder = iteration === undefined ? run.path : iterationPath(run, iteration);
-  const files = iteration === undefined ? plainFiles(folder) : filesOf(run, iteration);
+  const folder = iteration === undefined ? run.path : iterationPath(run, iteration, lane);
+  const files = iteration === undefined ? plainFiles(folder) : filesOf(run, iteration, lane);
   if (name === "") return { files, name, bytes: 0, from: 0, output: "" };
   const found = files.find((file) => file.name === name);
   if (found === undefined) return undefined;

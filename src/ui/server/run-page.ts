@@ -5,8 +5,8 @@ import type { CheckReport, IterationReport } from "../../records/iteration.js";
 import { wasNotRun } from "../../records/iteration.js";
 import { linesOf, parseLine } from "../../records/read.js";
 import { type Fold, iterationsOf, type Report, reportFrom } from "../../records/report.js";
-import { initialState } from "../../records/run-state.js";
-import type { RunFolder } from "../../records/runs.js";
+import { initialState, type RunState } from "../../records/run-state.js";
+import { RunFolder } from "../../records/runs.js";
 import { steeringOf } from "../../records/words.js";
 import { stopRow } from "../../stop-reasons.js";
 import { costCell, formatTokens, joined, plural } from "../../views/figures.js";
@@ -14,6 +14,7 @@ import { brief } from "../../views/harmless.js";
 import { outcomeOf, outcomeOfRun, timesOf } from "../../views/report/charts.js";
 import * as words from "../../views/report/facts.js";
 import type { Action, CheckWords, IterationDetail, IterationPage, Look, RunPage, RunRow } from "../api.js";
+import { laneCards } from "./lanes.js";
 import { storyCards } from "./stories.js";
 import { endOf } from "./text.js";
 
@@ -57,17 +58,15 @@ async function readOn(run: RunFolder, before: Reading | undefined): Promise<Read
   return reading;
 }
 
-async function reportIn(run: RunFolder): Promise<{ report: Report; unreadable: number }> {
+async function reportIn(run: RunFolder): Promise<{ report: Report; state: RunState; unreadable: number }> {
   const reading = await readingOf(run);
-  return {
-    report: reportFrom(reading, run.shown(), run.status(), new Date()),
-    unreadable: reading.unreadable,
-  };
+  const { state, unreadable } = reading;
+  return { report: reportFrom(reading, run.shown(), run.status(), new Date()), state, unreadable };
 }
 
 /** Everything on the page of a run but its stream, its diffs and its files. */
 export async function runPage(run: RunFolder, row: RunRow): Promise<RunPage> {
-  const { report, unreadable } = await reportIn(run);
+  const { report, state, unreadable } = await reportIn(run);
   const { maxIterations, maxCostUsd, maxTokens, maxTimeMs } = report.limits;
   const facts = words
     .factsOf(report)
@@ -88,6 +87,7 @@ export async function runPage(run: RunFolder, row: RunRow): Promise<RunPage> {
       })),
     })),
     files: report.files,
+    lanes: laneCards(report, state, row.isLiving),
     stories: storyCards(run, report),
     states: report.iterations.flatMap(({ iteration, states }) =>
       states.filter(({ story }) => story === null).map(({ from, to }) => ({ from, to, iteration })),
@@ -120,7 +120,16 @@ function iterationPages(report: Report): IterationPage[] {
     const tokens = formatTokens(iteration);
     return {
       ...{ iteration: iteration.iteration, look: outcomeOf(iteration, report), why: whyOf(iteration) },
-      ...{ mode, about, agent, lane: null, startedAt: iteration.startedAt, waitMs, agentMs, restMs },
+      ...{
+        mode,
+        about,
+        agent,
+        lane: iteration.lane ?? null,
+        startedAt: iteration.startedAt,
+        waitMs,
+        agentMs,
+        restMs,
+      },
       ...{ costUsd, tokens: inputTokens + outputTokens },
       spent: joined(
         costUsd !== null && costCell(costUsd, iteration.costEstimated),
@@ -148,9 +157,13 @@ function checkWords(check: CheckReport): CheckWords {
 const OUTPUT_CHARS = 20_000;
 
 /** What is behind an iteration; undefined: the run has no such one. */
-export async function iterationDetail(run: RunFolder, number: number): Promise<IterationDetail | undefined> {
+export async function iterationDetail(
+  run: RunFolder,
+  number: number,
+  lane: string | undefined,
+): Promise<IterationDetail | undefined> {
   const { report } = await reportIn(run);
-  const iteration = report.iterations.find((one) => one.iteration === number);
+  const iteration = report.iterations.find((one) => one.iteration === number && one.lane === lane);
   if (iteration === undefined) return undefined;
   const { finalMessage, error, checks, violations, scm } = iteration;
   return {
@@ -161,17 +174,18 @@ export async function iterationDetail(run: RunFolder, number: number): Promise<I
     }),
     violations: violations.map(({ what, file }) => joined(file, what)),
     commits: scm.map(({ task, passed, message }) => ({ task, passed, message })),
-    files: filesOf(run, number),
+    files: filesOf(run, number, lane),
   };
 }
 
-export function iterationPath(run: RunFolder, number: number): string {
-  return join(run.path, "iterations", String(number).padStart(3, "0"));
+/** The records of a lane are in a folder of its own. */
+export function iterationPath({ home, id }: RunFolder, number: number, lane?: string): string {
+  return join(new RunFolder(home, id, lane).path, "iterations", String(number).padStart(3, "0"));
 }
 
 /** Plain files alone: an agent could have planted a link. */
-export function filesOf(run: RunFolder, number: number): IterationDetail["files"] {
-  const folder = iterationPath(run, number);
+export function filesOf(run: RunFolder, number: number, lane?: string): IterationDetail["files"] {
+  const folder = iterationPath(run, number, lane);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
   const sized = entries.map(({ name }) => ({ name, bytes: statSync(join(folder, name)).size }));
@@ -183,7 +197,7 @@ function actionsFor({ isLiving, result, question }: RunRow, report: Report): Act
     const isPaused = result === "paused" || result === "pausing";
     return ["steer", isPaused ? "resume" : "pause", "raise", "kill"];
   }
-  if (report.success && report.worktree !== null) return ["land", "pr"];
+  if (report.success && (report.worktree !== null || report.branch !== undefined)) return ["land", "pr"];
   if (report.success || report.final) return [];
   const isLimit = stopRow(report.reason)?.raise !== undefined || report.limit !== null;
   const goesOn: Action[] =

@@ -5,37 +5,58 @@ import { act } from "./actions.jsx";
 import { Empty, Loading } from "./parts.jsx";
 import { ask, overview } from "./store.js";
 
-/** What the run has changed since it began. */
-export function DiffView({ page }: { page: RunPage }) {
+/** What the run has changed since it began, or in one iteration. */
+export function DiffView({ page, part }: { page: RunPage; part: string }) {
   const { id } = page.row;
   const [diff, setDiff] = useState<DiffPage | undefined>(undefined);
   const load = (): void => {
     const failed = (error: Error): void => setDiff({ commit: null, pieces: [], why: error.message });
-    void ask<DiffPage>(`/api/runs/${id}/diff`).then(setDiff, failed);
+    void ask<DiffPage>(`/api/runs/${id}/diff${part === "" ? "" : `?iteration=${part}`}`).then(
+      setDiff,
+      failed,
+    );
   };
-  useEffect(load, [id, page.iterations.length]);
+  useEffect(load, [id, part, page.iterations.length]);
   if (diff === undefined) return <Loading lines={10} />;
-  if (diff.why !== undefined) return <Empty>{diff.why}</Empty>;
-  if (diff.pieces.length === 0) return <Empty>Nothing has changed.</Empty>;
   const canComment = overview.value?.readOnly === false && page.actions.includes("steer");
+  const comment = (piece: string, line: number, text: string): Promise<boolean> => {
+    const wish = { action: "comment", piece, commit: diff.commit, line, text };
+    return act(id, { ...wish, ...(part !== "" && { iteration: Number(part) }) });
+  };
   return (
     <div class="diff">
-      <p class="note">
-        Since the run began{diff.commit !== null && `, at commit ${diff.commit.slice(0, 10)}`}.
-        {canComment && " A click on the number of a line comments it, for the next iteration."}{" "}
-        <button type="button" onClick={load}>
-          Look again
-        </button>
-      </p>
+      <nav class="jump" aria-label="iterations">
+        <a href={`/runs/${id}/diff`} {...(part === "" && { "aria-current": "page" })}>
+          whole run
+        </a>
+        {page.lanes.length === 0 &&
+          page.iterations.map(({ iteration }) => (
+            <a
+              key={iteration}
+              href={`/runs/${id}/diff/${iteration}`}
+              {...(part === String(iteration) && { "aria-current": "page" })}
+            >
+              {iteration}
+            </a>
+          ))}
+      </nav>
+      {diff.why !== undefined && <Empty>{diff.why}</Empty>}
+      {diff.why === undefined && diff.pieces.length === 0 && <Empty>Nothing has changed.</Empty>}
+      {diff.pieces.length > 0 && (
+        <p class="note">
+          {part === "" ? "Since the run began" : `In iteration ${part}`}
+          {diff.commit !== null && `, at commit ${diff.commit.slice(0, 10)}`}.
+          {canComment && " A click on the number of a line comments it, for the next iteration."}{" "}
+          <button type="button" onClick={load}>
+            Look again
+          </button>
+        </p>
+      )}
       {diff.pieces.map(({ id: piece, patch }) => (
         <File
           key={piece}
           patch={patch}
-          onComment={
-            canComment
-              ? (line, text) => act(id, { action: "comment", piece, commit: diff.commit, line, text })
-              : undefined
-          }
+          onComment={canComment ? (line, text) => comment(piece, line, text) : undefined}
         />
       ))}
     </div>

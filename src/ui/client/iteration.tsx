@@ -44,6 +44,11 @@ function Detail({ run, one, detail }: { run: string; one: IterationPage; detail:
       <p class="note">
         {[one.agent, one.spent].filter(Boolean).join(" · ")} ·{" "}
         <a href={`/runs/${run}/stream/${iteration}`}>stream</a> ·{" "}
+        {one.lane === null && (
+          <>
+            <a href={`/runs/${run}/diff/${iteration}`}>diff</a> ·{" "}
+          </>
+        )}
         <a href={`/runs/${run}/records/${iteration}`}>prompt and records</a>
       </p>
       {detail.error !== null && (

@@ -110,7 +110,7 @@ export function RunPageView({ id, tab, part }: { id: string; tab: string; part: 
 
 function Tab({ page, tab, part }: { page: RunPage; tab: string; part: string }) {
   if (tab === "stream") return <Stream page={page} iteration={Number(part) || undefined} />;
-  if (tab === "diff") return <DiffView page={page} />;
+  if (tab === "diff") return <DiffView page={page} part={part} />;
   if (tab === "lanes") return <LanesView page={page} />;
   if (tab === "terminal") return <TerminalView page={page} />;
   if (tab === "records") return <RecordsView page={page} part={part} />;

@@ -37,7 +37,7 @@ export const Wish = z.discriminatedUnion("action", [
   z.strictObject({ action: z.literal("steer"), text: Text }),
   z.strictObject({
     ...{ action: z.literal("comment"), piece: z.string(), commit: z.string().nullable() },
-    ...{ line: z.number().int().nonnegative(), text: Text },
+    ...{ line: z.number().int().nonnegative(), text: Text, iteration: z.number().int().optional() },
   }),
   z.strictObject({ action: z.literal("type"), keys: z.string().min(1).max(4096) }),
   z.strictObject({ action: z.literal("pause") }),

@@ -2,19 +2,33 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { RunFolder } from "../../records/runs.js";
 import { addSteering } from "../../records/words.js";
+import { changesOf } from "../../run/changes.js";
 import { diffSince } from "../../workspace/changes.js";
 import { git } from "../../workspace/git.js";
 import type { DiffPage } from "../api.js";
 
-/** What a run has changed since it began, file by file. */
-export async function diffPage(run: RunFolder): Promise<DiffPage> {
+/** What a run has changed since it began, or in one iteration, file by file. */
+export async function diffPage(run: RunFolder, iteration?: number): Promise<DiffPage> {
   const { workspace, base } = run.shown() as ReturnType<RunFolder["shown"]> & { base?: string };
-  const none = (why: string): DiffPage => ({ commit: null, pieces: [], why });
-  if (!existsSync(workspace)) return none(`its folder is gone: ${workspace}`);
-  const patch = await diffSince({ workspace, base });
-  if (patch === undefined) return none("git cannot tell what has changed there");
-  const head = await git(workspace, ["rev-parse", "--verify", "-q", "HEAD"]);
-  return { commit: head.ok ? head.stdout.trim() : null, pieces: piecesOf(patch) };
+  const isThere = existsSync(workspace);
+  const patch = iteration === undefined && isThere ? await diffSince({ workspace, base }) : undefined;
+  const recorded = patch === undefined ? await recordedPatch(run, iteration) : { patch };
+  if ("why" in recorded) return { commit: null, pieces: [], why: recorded.why };
+  const head = isThere ? await git(workspace, ["rev-parse", "--verify", "-q", "HEAD"]) : undefined;
+  return { commit: head?.ok ? head.stdout.trim() : null, pieces: piecesOf(recorded.patch) };
+}
+
+const FORMAT = ["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
+const MAX_BYTES = 1024 * 1024;
+
+async function recordedPatch(
+  run: RunFolder,
+  iteration: number | undefined,
+): Promise<{ patch: string } | { why: string }> {
+  const changes = await changesOf(run, iteration);
+  if (typeof changes === "string") return { why: changes };
+  const { ok, stdout } = await changes.diff(["diff", ...FORMAT, "--find-renames"], { maxBytes: MAX_BYTES });
+  return ok ? { patch: stdout } : { why: "git cannot tell what has changed there" };
 }
 
 /** The part of each file: as long as its identity is the same, the file has the same change. */
@@ -29,6 +43,8 @@ function piecesOf(patch: string): DiffPage["pieces"] {
 export interface Comment {
   /** The identity of the file's change that was shown. */
   piece: string;
+  /** Whose diff it was; undefined: that of the whole run. */
+  iteration?: number | undefined;
   commit: string | null;
   /** Which line of the part it is about, from 0 on. */
   line: number;
@@ -38,19 +54,32 @@ export interface Comment {
 /** Makes it words for the next iteration. A text says why that cannot be. */
 export async function comment(
   run: RunFolder,
-  { piece, commit, line, text }: Comment,
+  { piece, iteration, commit, line, text }: Comment,
 ): Promise<string | undefined> {
   if (run.state()?.success && run.loop() === undefined)
     return "the run is done: there is no iteration to come that could read it";
-  const { pieces, why } = await diffPage(run);
+  const { pieces, why } = await diffPage(run, iteration);
   const found = pieces.find(({ id }) => id === piece);
-  if (found === undefined)
+  if (found === undefined || (iteration !== undefined && !(await isNewest(run, found.patch))))
     return why ?? "the file has changed since this diff was shown: look at the new one, and comment on that";
   const place = placeIn(found.patch, line);
   if (place === undefined) return "there is no such line in the diff";
   const at = commit === null ? "" : ` (seen at commit ${commit.slice(0, 10)})`;
   addSteering(run, `A comment on ${place.file}, line ${place.number}${at}:\n> ${place.words}\n${text}`);
   return undefined;
+}
+
+/** Whether the file is still as an iteration has left it. */
+async function isNewest(run: RunFolder, patch: string): Promise<boolean> {
+  const file = fileIn(patch.split("\n"));
+  const { pieces } = await diffPage(run);
+  const now = pieces.find((one) => fileIn(one.patch.split("\n")) === file);
+  return now !== undefined && blobIn(now.patch) === blobIn(patch);
+}
+
+/** The content after the change, as git names it in short. */
+function blobIn(patch: string): string | undefined {
+  return /^index \w+\.\.(\w{7})/m.exec(patch)?.[1];
 }
 
 /** The file, the number and the words of a line of a patch. */

@@ -93,11 +93,6 @@ const TOLD: { [Type in LoopEvent["type"]]?: (event: EventOf<Type>) => Told | und
   "lane.returned": (event) =>
     note(`back to its agent, try ${event.try} of 2: ${event.reason}`, "agent-failed", event.message),
   "lane.blocked": ({ message }) => note("blocked: it cannot be landed", "failed", message),
-  "landing.started": ({ into }) => note(`landing into ${into}: verifies the merge`, "at-work"),
-  "landing.landed": ({ into, new: commit, checks }) =>
-    note(joined(`landed in ${into}`, commit.slice(0, 10), plural(checks.length, "check")), "passed"),
-  "landing.refused": ({ into, reason, message }) =>
-    note(`not landed in ${into}: ${reason}`, "failed", message),
   "landing.cleaned": ({ branch }) => note(`removed the branch ${branch}, which has landed`),
   violation: ({ what, file }) => note(`violation: ${firstLine(what)}`, "failed", joined(file, what)),
   "locks.removed": ({ files }) => note(`removed locks of git: ${files.join(", ")}`),

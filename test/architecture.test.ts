@@ -12,7 +12,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   settings: { lines: 870, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
-  records: { lines: 2340, imports: ["process", "agents"] },
+  records: { lines: 2355, imports: ["process", "agents"] },
   workspace: { lines: 3415, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2100, imports: ["process", "records", "workspace", "sandbox"] },
@@ -75,13 +75,13 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
-  ui: { lines: 4110, imports: ["process", "records", "workspace", "workers", "views"] },
+  ui: { lines: 4350, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
   cli: { lines: 1550, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 47_700;
-const MOST_FILES = 416;
+const MOST_LINES = 48_050;
+const MOST_FILES = 421;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

@@ -1,10 +1,21 @@
 // What the tests need beside Node and npm, and which of them are left out where it is missing.
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** No program: where it lies differs between systems. */
 export function bashCompletion({ BASH_COMPLETION = "/usr/share/bash-completion/bash_completion" }) {
   return BASH_COMPLETION;
+}
+
+/** Debian keeps its programs away from PATH. */
+function postgres({ POSTGRES_INITDB }) {
+  const folder = "/usr/lib/postgresql";
+  const found = existsSync(folder) ? readdirSync(folder).map((version) => join(folder, version, "bin")) : [];
+  return (
+    POSTGRES_INITDB ??
+    found.map((bin) => join(bin, "initdb")).find((path) => existsSync(path)) ??
+    "/usr/bin/initdb"
+  );
 }
 
 /** `programs`: any one of them will do. `suites`: globs of vitest. */
@@ -26,6 +37,18 @@ const NEEDS = [
   { package: "socat", programs: ["socat"], suites: ["test/sandbox/srt/**"], platform: "linux" },
   { package: "ripgrep", programs: ["rg"], suites: ["test/sandbox/srt/**"], platform: "linux" },
   { package: "curl", programs: ["curl"], suites: ["test/sandbox/srt/**"], platform: "linux" },
+  {
+    package: "redis-server",
+    programs: ["redis-server"],
+    suites: ["test/fleet/**", "test/faults/fleet*"],
+    platform: "linux",
+  },
+  {
+    package: "postgresql",
+    file: postgres,
+    suites: ["test/fleet/**", "test/faults/fleet*"],
+    platform: "linux",
+  },
   { package: "bash", programs: ["bash"], suites: ["test/shells/bash.test.ts"] },
   { package: "bash-completion", file: bashCompletion, suites: ["test/shells/bash-completion.test.ts"] },
   { package: "zsh", programs: ["zsh"], suites: ["test/shells/zsh.test.ts"] },
@@ -40,6 +63,7 @@ const NEEDS = [
 /** Suites that look into what only Linux has: `/proc`, mounts, `setpriv`. */
 const LINUX_ONLY = [
   "test/faults/**",
+  "test/fleet/**",
   "test/process/**",
   "test/records/lock.test.ts",
   "test/commands/disk.test.ts",

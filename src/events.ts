@@ -72,6 +72,14 @@ interface RunEvents extends LandingEvents, LaneEvents {
   "baseline.finished": {
     checks: BaselineCheck[];
   };
+  /** A worker of the fleet has lost the run to another one. */
+  "lease.lost": {
+    /** Who has lost it. */
+    worker: string;
+    /** The how manieth claim of the run that was. */
+    epoch: number;
+    why: string;
+  };
   "run.finished": LanesEnd & {
     success: boolean;
     reason: StopReason;
@@ -253,6 +261,7 @@ interface IterationEvents {
 
 export type RunStarted = EventOf<"run.started">;
 export type RunFinished = EventOf<"run.finished">;
+export type LeaseLost = EventOf<"lease.lost">;
 export type IterationStarted = EventOf<"iteration.started">;
 export type IterationFinished = EventOf<"iteration.finished">;
 export type AgentStarted = EventOf<"agent.started">;

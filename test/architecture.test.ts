@@ -7,9 +7,9 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1320, imports: [] },
+  leaves: { lines: 1340, imports: [] },
   process: { lines: 810, imports: [] },
-  settings: { lines: 870, imports: ["records"] },
+  settings: { lines: 900, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
   records: { lines: 2355, imports: ["process", "agents"] },
@@ -17,8 +17,8 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2100, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
-  loop: { lines: 900, imports: ["records"] },
-  ask: { lines: 945, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  loop: { lines: 920, imports: ["records"] },
+  ask: { lines: 960, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
     lines: 5390,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
@@ -54,7 +54,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   setup: { lines: 1025, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 3925,
+    lines: 4390,
     imports: [
       "process",
       "settings",
@@ -72,16 +72,22 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
       "github",
       "setup",
       "ui",
+      "fleet",
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
   ui: { lines: 4350, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
-  cli: { lines: 1550, imports: ["settings", "records", "views", "commands"] },
+  /** Two engines, the fence in git, records to and fro, and the watch over a claim: each is a file. */
+  fleet: {
+    lines: 2490,
+    imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
+  },
+  cli: { lines: 1740, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 48_050;
-const MOST_FILES = 421;
+const MOST_LINES = 51_350;
+const MOST_FILES = 449;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

@@ -18,11 +18,23 @@ function pathWith(...programs: string[]): string {
 }
 
 const SANDBOX = ["bwrap", "socat", "rg", "curl"];
-const ALL = ["git", "ps", "setpriv", "script", "tmux", ...SANDBOX, "bash", "zsh", "fish", "chromium"];
+const ALL = [
+  "git",
+  "ps",
+  "setpriv",
+  "script",
+  "tmux",
+  ...SANDBOX,
+  "redis-server",
+  "bash",
+  "zsh",
+  "fish",
+  "chromium",
+];
 const without = (name: string) => pathWith(...ALL.filter((program) => program !== name));
 
 /** A file that is there, in the place of the package that is no program. */
-const HERE = { BASH_COMPLETION: SCRIPT };
+const HERE = { BASH_COMPLETION: SCRIPT, POSTGRES_INITDB: SCRIPT };
 const NOT_ROOT = process.getuid?.() === 0 ? "" : `tests: not root; left out: ${ROOT_ONLY.join(", ")}\n`;
 
 function prepare(env: NodeJS.ProcessEnv) {
@@ -44,7 +56,7 @@ describe("what the tests need", () => {
       "test/workers/**",
     ]);
     expect(leftOutSuites({ ...HERE, PATH: without("zsh") })).toEqual(["test/shells/zsh.test.ts"]);
-    const gone = { PATH: pathWith(...ALL), BASH_COMPLETION: "/nowhere" };
+    const gone = { ...HERE, PATH: pathWith(...ALL), BASH_COMPLETION: "/nowhere" };
     expect(leftOutSuites(gone)).toEqual(["test/shells/bash-completion.test.ts"]);
   });
 

@@ -15,6 +15,8 @@ export interface Supervision {
   /** Whether it may use what is paid for extra. */
   allowOverage?: boolean | undefined;
   fingerprint(): Promise<string>;
+  /** Told of life that is not output. Who listens wants to know it also where silence ends nothing. */
+  alive?: (() => void) | undefined;
   /** Aborted: the agent is killed at once. */
   kill: AbortSignal;
   /** Aborted: what the agent shares with others is used up; its reason is an `AgentStop`. */
@@ -81,7 +83,8 @@ export function supervise(rules: Supervision) {
     reason: () => reason,
     explanation: () => explanation,
     started(tree: ProcessTree): void {
-      if (inactivityTimeoutMs > 0) activity = watchActivity(rules, tree, () => stopFor("inactivity"));
+      if (inactivityTimeoutMs > 0 || rules.alive)
+        activity = watchActivity(rules, tree, () => stopFor("inactivity"));
     },
     /** The agent wrote something, and this is what it adds up to. */
     heard(report: AgentReport): void {
@@ -128,10 +131,11 @@ const MIN_WORK_MS = 20;
  * While it writes, nothing else is examined.
  */
 function watchActivity(
-  { inactivityTimeoutMs, fingerprint }: Supervision,
+  { fingerprint, alive, ...rules }: Supervision,
   tree: ProcessTree,
   onSilence: () => void,
 ): { touch(): void; end(): void } {
+  const inactivityTimeoutMs = rules.inactivityTimeoutMs || Number.POSITIVE_INFINITY;
   const every = Math.min(Math.max(inactivityTimeoutMs / PERIODS, MIN_PERIOD_MS), MAX_PERIOD_MS);
   const minWorkMs = Math.max(MIN_WORK_MS, every * WORKING_SHARE);
   let touched = false;
@@ -149,7 +153,10 @@ function watchActivity(
         isAlive = files !== before.files || Math.abs(cpuMs - before.cpuMs) >= minWorkMs;
       before = { cpuMs, files };
     }
-    if (isAlive) lastLife = elapsed();
+    if (isAlive) {
+      lastLife = elapsed();
+      alive?.();
+    }
     touched = false;
     if (ended) return;
     if (elapsed() - lastLife >= inactivityTimeoutMs) onSilence();

@@ -1,5 +1,6 @@
 import { row } from "./build.js";
 import { CONFIG, flag, JSON_DOCUMENT, many, OUTPUT, SHOW, STATUS_HELP } from "./flags.js";
+import { FLEET_COMMANDS } from "./fleet.js";
 import { PULL_REQUESTS } from "./github.js";
 import { RUN_COMMANDS } from "./recipes.js";
 import { WORK_COMMANDS } from "./work.js";
@@ -223,6 +224,7 @@ export const COMMANDS = {
   "Run:": RUN_COMMANDS,
   "Take over:": WORK_COMMANDS,
   "Workers:": WORKER_COMMANDS,
+  "Fleet:": FLEET_COMMANDS,
   "GitHub:": PULL_REQUESTS,
   "Look:": READ_COMMANDS,
 };

@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import { RalphError, toRalphError } from "../errors.js";
 import { didYouMean } from "../nearest.js";
 import { manifest } from "../package-folder.cjs";
-import { addCommand, helpText, row } from "./build.js";
+import { addCommand, type CommandRow, helpText, row } from "./build.js";
 import { COMMANDS } from "./commands.js";
 import { meaningOf } from "./meanings.js";
 import { refuseRepeats, refuseWithoutCommand, whatToDo, withoutSwallowing } from "./mistakes.js";
@@ -42,10 +42,13 @@ const exitWith = (code: number): void => {
 // Making the flags of every command takes as long as starting git: a command that runs a loop makes its own alone.
 const [, , asked = ""] = process.argv;
 const isLoop = LOOP_COMMANDS.some(([first]) => first === asked);
+/** It has the flags of all recipes once more. */
+const isLeftOut = ({ words }: CommandRow): boolean =>
+  words === "fleet" && !["fleet", "complete"].includes(asked);
 for (const [heading, rows] of Object.entries(COMMANDS)) {
   program.commandsGroup(heading);
   for (const one of rows) {
-    const isPlain = isLoop && !one.words.startsWith(asked);
+    const isPlain = (isLoop && !one.words.startsWith(asked)) || isLeftOut(one);
     addCommand(program, isPlain ? row(one.words, one.about, {}) : one, exitWith);
   }
 }

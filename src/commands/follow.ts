@@ -12,9 +12,9 @@ import { endOf, readWorker, type Worker, warnOfDamage } from "../workers/worker.
 import { loopMeant, nameOf, type WorkerOrRun } from "./find.js";
 import { failure, type OutputFlags, printAll, viewFor, warn } from "./output.js";
 
-type LogFlags = OutputFlags & { follow?: boolean; lines?: string; events?: boolean };
+export type LogFlags = OutputFlags & { follow?: boolean; lines?: string; events?: boolean };
 
-const DEFAULT_LINES = 100;
+export const DEFAULT_LINES = 100;
 const POLL_MS = 200;
 
 /** `ralph logs [LOOP]`: what was shown of it, or what happened to its iterations. */
@@ -26,7 +26,12 @@ export async function logs(name: string | undefined, flags: LogFlags): Promise<n
 }
 
 /** Its journal, as the terminal that it runs in shows it. */
-async function logsOfRun(run: RunFolder, count: number, flags: LogFlags): Promise<number> {
+export async function logsOfRun(
+  run: RunFolder,
+  count: number,
+  flags: LogFlags,
+  isOver = () => run.loop() === undefined,
+): Promise<number> {
   const lines: string[] = [];
   const write = (text: string): boolean => {
     lines.push(...text.split("\n").slice(0, -1));
@@ -46,7 +51,7 @@ async function logsOfRun(run: RunFolder, count: number, flags: LogFlags): Promis
   if (from === 0 && !flags.follow) throw nothingYet(run.name());
   await printAll(lines.map((line) => `${line}\n`).join(""));
   view = await show(process.stdout);
-  for await (const { event } of flags.follow ? run.follow({ from }) : [])
+  for await (const { event } of flags.follow ? run.follow({ from, isOver }) : [])
     await view.event(event, advanceRun(state, event));
   return 0;
 }

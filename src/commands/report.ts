@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { describeSystemError, toRalphError } from "../errors.js";
 import { makeFolders, realPlace, writeFresh } from "../records/files.js";
 import type { Report } from "../records/report.js";
-import type { RunFolder } from "../records/runs.js";
+import { type RunFolder, runsIn } from "../records/runs.js";
 import { invalid, saysSomething } from "../settings/limits.js";
 import { harmlessJson } from "../views/harmless.js";
 import { failure, formatterFor, note, type PrintFlags, printAll, printAs, say, warn } from "./output.js";
@@ -106,6 +106,15 @@ function writeTo({ file = "", folder }: ReportTarget, run: RunFolder, text: stri
   (isInProject ? writeFresh : writeFileSync)(join(folder, basename(path)), text);
 }
 
+/** It is not known here, or was copied from the fleet while it was open. */
+function mayBeElsewhere(name: string): boolean {
+  try {
+    return existsSync(runsIn().find(name).elsewhere);
+  } catch {
+    return true;
+  }
+}
+
 /** `ralph report [LOOP]`: what a run did. */
 export async function report(
   name: string | undefined,
@@ -119,6 +128,9 @@ export async function report(
   const both = `${given.join(" and ")} exclude each other`;
   if (given.length > 1) throw failure("report_choice", both, "give one of them, or none for text");
   const { loopMeant, runOf } = await import("./find.js");
+  // The records of a run in the fleet are brought here first.
+  if (name !== undefined && mayBeElsewhere(name))
+    await (await import("./fleet-engine.js")).fetchRecords(name);
   const run = runOf(loopMeant(name, "latest"));
   const { report: found, unreadable } = await run.report();
   if (unreadable > 0)

@@ -18,8 +18,15 @@ import { type ReportingFlags, type ReportTarget, reportTarget, writeReports } fr
 
 type ShowFlags = OutputFlags & ReportingFlags & Pick<NetFlags, "inhibit">;
 
-export type StartFlags = RequestFlags & ShowFlags;
+export type StartFlags = RequestFlags & ShowFlags & { elsewhere?: Elsewhere };
 export type ResumeFlags = NetFlags & ShowFlags;
+
+/** Starts a run that does not run in this process, from all that its command has made of its flags. */
+export type Elsewhere = (
+  flags: RequestFlags,
+  loaded: LoadedSettings,
+  start: Start & Remarks,
+) => Promise<number>;
 
 interface Remarks {
   warnings?: string[];
@@ -27,10 +34,11 @@ interface Remarks {
 }
 
 export async function startRun(
-  flags: StartFlags,
+  { elsewhere, ...flags }: StartFlags,
   loaded: LoadedSettings,
   { warnings = [], notes = [], ...start }: Start & Remarks,
 ): Promise<number> {
+  if (elsewhere !== undefined) return elsewhere(flags, loaded, { warnings, notes, ...start });
   const target = reportTarget(flags);
   const { pr, worktree } = flags;
   if (pr)

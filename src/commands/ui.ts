@@ -41,6 +41,7 @@ export async function ui(flags: UiFlags): Promise<number> {
       `port ${port} of ${host} is taken`,
       `another ralph ui may have it; choose another one: ralph ui --port ${port + 1}`,
     );
+  const endCopies = await (await import("./fleet-engine.js")).copyFleet();
   const ended = signalled();
   const shown = isLoopback(host) || host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const url = `http://${shown.includes(":") ? `[${shown}]` : shown}:${serving.port}`;
@@ -52,6 +53,7 @@ export async function ui(flags: UiFlags): Promise<number> {
   if (process.env["SSH_CONNECTION"]) note(`from your own machine: ${tunnel(serving.port)}`);
   else if (flags.open !== false) await openBrowser(`${url}${serving.link()}`);
   await ended;
+  endCopies();
   serving.close();
   return 0;
 }

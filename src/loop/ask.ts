@@ -41,7 +41,8 @@ export async function* ask(
   for (;;) {
     const role = nextRole(run, roles, tried);
     if (role === undefined) {
-      const isLimited = roles.some((one) => state.limited[one]?.kind === "limit");
+      const limited = limitedNow(run);
+      const isLimited = roles.some((one) => limited[one]?.kind === "limit");
       return isLimited || answer === undefined ? yield* waitForLimit(run, iteration, roles) : answer;
     }
     tried.add(role);
@@ -64,21 +65,27 @@ function hasAnswered({ limit }: AgentRun, entry: LimitedAgent | undefined): bool
   return entry === undefined || (entry.kind === "limit" && limit === undefined);
 }
 
+/** What the run has met itself, over what others have. */
+function limitedNow({ effects, state }: Run): Record<string, LimitedAgent> {
+  return { ...effects.limited?.(), ...state.limited };
+}
+
 /** The first that is neither limited nor down, and was not asked just now. */
 function nextRole(run: Run, roles: string[], tried: Set<string>): string | undefined {
-  const { effects, state } = run;
+  const { effects } = run;
   const limits = limitsOf(run);
+  const limited = limitedNow(run);
   const left = roles.filter((role) => !tried.has(role));
   const free = left.find((role) => {
-    const entry = state.limited[role];
+    const entry = limited[role];
     if (entry === undefined || endOf(entry, limits) <= effects.clock.now().getTime()) return true;
     // An agent that is down and has no other in its place is asked all the same.
     return entry.kind === "down" && roles.length === 1;
   });
   if (free !== undefined || tried.size > 0) return free;
   // Where the user does not want to wait, or there is nothing to wait for, the first one is asked.
-  const isLimited = roles.some((role) => state.limited[role]?.kind === "limit");
-  const isPaid = roles.every((role) => state.limited[role]?.overage);
+  const isLimited = roles.some((role) => limited[role]?.kind === "limit");
+  const isPaid = roles.every((role) => limited[role]?.overage);
   return isLimited && (limits.waitForLimits || isPaid) ? undefined : left[0];
 }
 
@@ -113,13 +120,14 @@ const AFTER_RESET_MS = 60_000;
 
 /** Waits until one of the agents may be asked again; a pause or a signal ends it early. */
 async function* waitForLimit(run: Run, iteration: number, roles: string[]): Events<Stop | "again"> {
-  const { effects, state, stopwatch } = run;
+  const { effects, stopwatch } = run;
   const { clock, signals } = effects;
   const limits = limitsOf(run);
+  const limited = limitedNow(run);
   // Nothing is left for what comes after the wait.
   if (limitReached(usedBy(run), limits)) return "again";
   const [next] = roles
-    .flatMap((role) => (state.limited[role] ? [{ role, entry: state.limited[role] }] : []))
+    .flatMap((role) => (limited[role] ? [{ role, entry: limited[role] }] : []))
     .sort((a, b) => endOf(a.entry, limits) - endOf(b.entry, limits));
   if (next === undefined) return "again";
   const { kind: _, ...entry } = next.entry;

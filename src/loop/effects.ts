@@ -1,4 +1,11 @@
-import type { AgentFinished, FileChange, Limits, LoopEventBody, RunFinished } from "../events.js";
+import type {
+  AgentFinished,
+  FileChange,
+  LimitedAgent,
+  Limits,
+  LoopEventBody,
+  RunFinished,
+} from "../events.js";
 import type { RunState } from "../records/run-state.js";
 import type { Tree } from "../tree.js";
 
@@ -20,6 +27,8 @@ export interface Effects {
   handOver?(iteration: number): AsyncGenerator<LoopEventBody, void>;
   /** Where limits can be changed while the loop runs: asked before each decision. */
   limits?(): Limits;
+  /** Agents that are left alone because other runs met their limits, by their roles. */
+  limited?(): Record<string, LimitedAgent>;
   /** What the user wants the next iteration to know. It is kept until it is written down. */
   steering?():
     | {

@@ -126,7 +126,8 @@ export function advance(state: RunState, event: Events.LoopEvent): RunState {
     state.atWork = addSpending(state.atWork ?? noSpending(), event.event);
     return state;
   }
-  addTime(state, event, event.type === "run.resumed" ? seenBefore : event.ts);
+  const isGap = event.type === "run.resumed" || event.type === "lease.lost";
+  addTime(state, event, isGap ? seenBefore : event.ts);
   return Object.assign(state, changes(state, event));
 }
 

@@ -27,6 +27,8 @@ export class RunFolder {
   readonly pause: string;
   /** What became of it on a forge. */
   readonly github: string;
+  /** While this file is there, a worker of the fleet has the run, and these are copies of its records. */
+  readonly elsewhere: string;
 
   /** With `lane`, its path is that of the records of a lane; all else is as it is for the run. */
   constructor(
@@ -40,6 +42,7 @@ export class RunFolder {
     this.journal = `${path}/journal.ndjson`;
     this.pause = `${path}/paused`;
     this.github = `${path}/github.json`;
+    this.elsewhere = `${path}/elsewhere`;
   }
 
   /** What it was started with, as it may be shown. */
@@ -88,10 +91,10 @@ export class RunFolder {
     return holder?.run === this.id ? holder : undefined;
   }
 
-  /** A run that is not closed and that no process works at has crashed. */
+  /** A run that is not closed and that no process works at has crashed, unless a worker of the fleet has it. */
   status(recorded = this.state()?.status): RunStatus {
     if (recorded === "finished") return "finished";
-    return this.loop() === undefined ? "crashed" : (recorded ?? "running");
+    return this.loop() === undefined && !existsSync(this.elsewhere) ? "crashed" : (recorded ?? "running");
   }
 
   /** What it came to so far. `unreadable`: lines of the journal that were left out. */

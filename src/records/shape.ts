@@ -26,6 +26,7 @@ const FIELDS: Record<LoopEvent["type"], string> = {
   "landing.landed": "into tip old new checks",
   "landing.refused": "into tip reason message",
   "landing.cleaned": "branch",
+  "lease.lost": "worker epoch why",
   "run.finished": "success reason iterations durationMs",
   "lane.started": "slot branch worktree base",
   "lane.waiting": "for file",
@@ -37,7 +38,7 @@ const FIELDS: Record<LoopEvent["type"], string> = {
 /** A field of this name is of the same kind in every event; all others are strings. */
 const NAMES: Partial<Record<Kind, string>> = {
   number:
-    "iteration iterations attempt slot try durationMs inputTokens outputTokens seconds activeMs consecutiveFailures alike",
+    "iteration iterations epoch attempt slot try durationMs inputTokens outputTokens seconds activeMs consecutiveFailures alike",
   boolean: "passed success before now",
   object: "limits event spent totals",
   array: "checks files",

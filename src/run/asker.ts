@@ -105,7 +105,7 @@ async function agentSetup(
   const asksForCommits = (await recipeRow(recipe)).commits?.(recipe) === "agents";
   return {
     ...{ ...limits, ...asked, agent, model: asked.model, workspace, env, redact, sandbox, kill, folderFor },
-    ...{ keepBackground, over },
+    ...{ keepBackground, over, alive: host.alive },
     // A sandbox of its own in this one works nowhere.
     permissions: sandbox !== undefined && asked.permissions === "unattended" ? "all" : asked.permissions,
     help: help ?? "",

@@ -214,6 +214,7 @@ function effectsOf(
     },
     steering: lane?.steering ?? (() => pendingWords(folder)),
     ...(host.limits && { limits: host.limits }),
+    ...(host.limited && { limited: host.limited }),
     signals,
   };
 }

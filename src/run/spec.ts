@@ -168,6 +168,10 @@ export interface Host {
   env?: Record<string, string>;
   /** Limits as they are now, where they can be changed meanwhile. */
   limits?: Effects["limits"];
+  /** Usage limits that other runs of the same accounts have met. */
+  limited?: Effects["limited"];
+  /** The agent at work shows life that no event tells. */
+  alive?(): void;
   /** A terminal for commands that are no known agent, where there is one. */
   terminal?: Pick<TerminalSetup, "terminal" | "typePrompt"> | undefined;
   /** Called before the first event with where the records are, and a copy of the state for whoever shows the run. */

@@ -40,7 +40,7 @@ export async function openTarget(
 }
 
 /** `add-jwt-auth-3f9a1b`: what it is about, and the end of the run's id. */
-function nameFor(title: string, id: string): string {
+export function nameFor(title: string, id: string): string {
   const words = title
     .toLowerCase()
     .normalize("NFKD")

@@ -161,13 +161,15 @@ export function flagWords(attribute: string, value: unknown): string[] {
 
 const PARSERS = {
   count: wholeNumber,
-  usd(flag: string, value: string): number {
-    const number = /^\$?\d+(\.\d+)?$/.test(value.trim()) ? Number(value.trim().replace("$", "")) : Number.NaN;
-    if (number > 0) return number;
-    throw invalid(flag, value, "an amount in USD above 0, such as 2.50");
-  },
+  usd: dollars,
   duration,
 };
+
+export function dollars(flag: string, value: string): number {
+  const number = /^\$?\d+(\.\d+)?$/.test(value.trim()) ? Number(value.trim().replace("$", "")) : Number.NaN;
+  if (number > 0) return number;
+  throw invalid(flag, value, "an amount in USD above 0, such as 2.50");
+}
 
 export function wholeNumber(flag: string, value: string, least: number, most?: number): number {
   const number = /^\d+$/.test(value.trim()) ? Number(value) : Number.NaN;

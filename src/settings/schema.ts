@@ -156,6 +156,23 @@ const Notify = z.strictObject({
   on: key(z.array(occasion), "Which events are reported; all of them unless given."),
 });
 
+const ENGINE = "expected an address that begins with redis://, rediss:// or postgres://";
+
+const Fleet = z.strictObject({
+  url: key(
+    z.string().regex(/^(rediss?|postgres(ql)?):\/\/./, ENGINE),
+    "The engine of the fleet: redis://, rediss:// or postgres://; RALPH_FLEET wins.",
+  ),
+  lease: key(
+    duration,
+    "How long a worker may be silent until its job goes to another one; 60s unless given. RALPH_FLEET_LEASE wins.",
+  ),
+  maxCostPerDay: key(
+    z.number(COST).positive(COST),
+    "In USD: what all jobs of a day (UTC) may cost together.",
+  ),
+});
+
 const Agent = AgentProfile.partial({ command: true }).extend({
   background: key(
     z.enum(["end", "keep"]),
@@ -217,6 +234,7 @@ export const Settings = z.strictObject({
     "Shell command that is run in a worktree before it is removed, and at the end of each lane.",
   ),
   sandbox: key(Sandbox, "What agents are shut into, and what they may do there."),
+  fleet: key(Fleet, "Where ralph fleet finds its engine, and its rules."),
 });
 
 export type Settings = z.infer<typeof Settings>;

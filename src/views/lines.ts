@@ -60,6 +60,9 @@ const COMMON: Lines = {
     );
   },
   "run.resumed": ({ iterations }) => [`Resumed after ${plural(iterations, "iteration")}.`],
+  "lease.lost": ({ worker, why }, _, { mark }) => [
+    `${mark.warning} ${harmlessLine(worker || "A worker")} has lost the run: ${harmlessLine(why)}`,
+  ],
   "run.paused": ({ iterations, run }, { name = run }) => [
     `Paused after ${plural(iterations, "iteration")}. Continue with: ralph resume ${name}`,
   ],

@@ -23,14 +23,15 @@ export function overviewOf(home: string) {
   };
   const rowFor = (id: string, living: Set<string>): RunRow | undefined => {
     const run = runFolder(home, id);
-    const print = printOf(run, living.has(id));
+    const isLiving = living.has(id) || existsSync(run.elsewhere);
+    const print = printOf(run, isLiving);
     if (print === undefined) {
       known.delete(id);
       return undefined;
     }
     const before = known.get(id);
     if (before?.print === print) return before.row;
-    const row = rowOf(run, living.has(id));
+    const row = rowOf(run, isLiving);
     known.set(id, { print, row });
     return row;
   };

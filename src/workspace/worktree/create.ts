@@ -97,7 +97,8 @@ async function copyIncluded(from: string, to: string): Promise<string[]> {
 /** Lines of a failed setup that are shown. */
 const SHOWN_LINES = 10;
 
-async function runSetup(workspace: string, setup: Setup): Promise<void> {
+/** Runs the command that makes a new worktree ready. */
+export async function runSetup(workspace: string, setup: Setup): Promise<void> {
   mkdirSync(workspace, { recursive: true });
   const { command, signal, tell } = setup;
   if (command === undefined) return;

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AGENT_NAMES } from "../agents/index.js";
+import { which } from "../process/which.js";
+import { SOMEBODY } from "../workspace/git.js";
+import type { Engine } from "./engine.js";
+import { inMirror, openRemote, pushCommit, type Remote, tipOf, withRemote } from "./remote.js";
+
+/** One thing that a fleet needs. */
+export interface Finding {
+  name: string;
+  status: "ok" | "warning" | "problem";
+  text: string;
+}
+
+type Look = Omit<Finding, "name">;
+
+const ok = (text: string): Look => ({ status: "ok", text });
+const warning = (text: string): Look => ({ status: "warning", text });
+const problem = (text: string): Look => ({ status: "problem", text });
+
+const LEAST_BYTES = 2 * 1024 ** 3;
+
+/** Looks at what a worker on this machine would need. Leaves nothing behind, on the remote neither. */
+export async function examineFleet(
+  engine: Engine,
+  home: string,
+  url: string | undefined,
+): Promise<Finding[]> {
+  const looks: [name: string, look: () => Look | Promise<Look>][] = [
+    ["engine", () => engineOf(engine)],
+    ["clock", () => clockOf(engine)],
+    ["disk", () => diskOf(home)],
+    ["agents", agentsHere],
+    [
+      "remote",
+      () => (url === undefined ? warning("no remote origin here: --repo URL names one") : remoteOf(url)),
+    ],
+  ];
+  const findings: Finding[] = [];
+  for (const [name, look] of looks)
+    findings.push({
+      name,
+      ...(await Promise.resolve(look()).catch((error: Error) => problem(error.message))),
+    });
+  return findings;
+}
+
+async function engineOf({ store, shown }: Engine): Promise<Look> {
+  const { name, isDurable } = await store.describe();
+  if (isDurable) return ok(`${name} at ${shown}`);
+  return warning(
+    `${name} at ${shown} forgets jobs when it is killed: switch on appendonly (Redis) or fsync (PostgreSQL)`,
+  );
+}
+
+/** Leases are counted by clocks: of the engine, and in PostgreSQL of the workers, too. */
+async function clockOf({ store, leaseMs }: Engine): Promise<Look> {
+  const before = Date.now();
+  const { now } = await store.describe();
+  const after = Date.now();
+  const off = Math.round(Math.max(before - now, now - after, 0));
+  if (off > leaseMs / 4)
+    return problem(`it is ${off} ms away from the engine's, and a lease takes ${leaseMs} ms`);
+  return ok(`within ${after - before + off} ms of the engine's`);
+}
+
+function diskOf(home: string): Look {
+  const { bavail, bsize } = statfsSync(home);
+  const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GB free in ${home}`;
+  return bavail * bsize < LEAST_BYTES
+    ? warning(`${free}: mirrors, worktrees and records go there`)
+    : ok(free);
+}
+
+function agentsHere(): Look {
+  const found = AGENT_NAMES.filter((name) => which(name, "/").status === "found");
+  return found.length > 0
+    ? ok(found.join(", "))
+    : warning("none of the known agents is on PATH: a job must name its own");
+}
+
+/** Pushes as workers do, to a branch of its own that it takes away again. */
+async function remoteOf(url: string): Promise<Look> {
+  const folder = mkdtempSync(join(tmpdir(), "ralph-fleet-"));
+  try {
+    const remote = await openRemote(folder, url, {});
+    const ref = `refs/heads/ralph/doctor-${process.pid}-${Date.now()}`;
+    const [first, second] = [await emptyCommit(remote), await emptyCommit(remote, "second")];
+    try {
+      const made = await pushCommit({ remote, ref, tip: "" }, first);
+      if (made !== "pushed")
+        return problem(`it takes no branch ralph/…: ${typeof made === "object" ? made.failure : made}`);
+      // What a worker would push that has lost its lease: it must be refused.
+      if ((await pushCommit({ remote, ref, tip: "" }, second)) !== "lost")
+        return problem("it takes a push that expects another commit: two workers could write one branch");
+      return (await tipOf(remote, ref)) === first
+        ? ok(`${url}: compare-and-swap and --atomic work`)
+        : problem("it lost a push");
+    } finally {
+      await withRemote(remote, ["push", "--quiet", remote.url, `:${ref}`], CLEAN_MS);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const CLEAN_MS = 60_000;
+
+async function emptyCommit({ mirror }: Remote, text = "first"): Promise<string> {
+  const tree = (await inMirror(mirror, ["mktree"], { stdin: "" })).stdout.trim();
+  return (
+    await inMirror(mirror, [...SOMEBODY, "commit-tree", tree, "-m", `ralph fleet doctor: ${text}`])
+  ).stdout.trim();
+}

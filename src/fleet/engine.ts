@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Queue, Job as QueueJob, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import type { Pool } from "pg";
+import { RalphError, systemErrorCode } from "../errors.js";
+import type { FleetAddress } from "./address.js";
+import type { JobData, JobEnd } from "./job.js";
+import type { Store } from "./store.js";
+
+type FleetQueue = Queue<JobData, JobEnd>;
+export type FleetWorker = Worker<JobData, JobEnd>;
+export type FleetJob = QueueJob<JobData, JobEnd>;
+
+/** The engine that the fleet stands on: BullMQ's queues and ralph's own store, in the same Redis or PostgreSQL. */
+export interface Engine extends FleetAddress {
+  store: Store;
+  queue(name: string): FleetQueue;
+  /** Takes jobs from a queue, one by one, when it is asked to. */
+  worker(name: string): FleetWorker;
+  close(): Promise<void>;
+}
+
+/** What BullMQ calls everything of ours. */
+const PREFIX = "ralph";
+/** So long an answer may take before the engine counts as gone. */
+const ANSWER_MS = 10_000;
+/** How long a worker waits for a job before it looks into its other queues. */
+const WAIT_SECONDS = 5;
+/** A job is taken over as often as its workers die. */
+const CLOSE_MS = 1000;
+const ANY_NUMBER = 1_000_000;
+
+const PACKAGES = { redis: ["bullmq", "ioredis"], postgres: ["bullmq", "pg"] } as const;
+
+/** `lasting`: it comes back by itself after the engine was away, as a worker needs it. */
+export async function openEngine(address: FleetAddress, { lasting = false } = {}): Promise<Engine> {
+  for (const name of PACKAGES[address.kind]) await load(name, PACKAGES[address.kind]);
+  const bull = (await load("bullmq")) as typeof import("bullmq");
+  const base = await (address.kind === "redis" ? redisBase(address, lasting) : postgresBase(address));
+  const made: FleetWorker[] = [];
+  const factory = address.kind === "redis" ? [] : [bull.createPostgresBackend];
+  const make = <Made extends FleetQueue | FleetWorker>(one: unknown): Made => {
+    const it = one as FleetWorker;
+    // What fails while the engine is away is tried again, or told by the command that needs it.
+    it.on("error", () => {});
+    made.push(it);
+    return one as Made;
+  };
+  const queues = new Map<string, FleetQueue>();
+  const options = { connection: base.connection, prefix: PREFIX };
+  return {
+    ...address,
+    store: base.store,
+    queue(name) {
+      const known = queues.get(name);
+      if (known !== undefined) return known;
+      const queue = make<FleetQueue>(new (bull.Queue as Constructor)(name, options, ...factory));
+      queues.set(name, queue);
+      return queue;
+    },
+    worker(name) {
+      const { leaseMs } = address;
+      const more = { autorun: false, lockDuration: leaseMs, stalledInterval: Math.round(leaseMs / 4) };
+      const waits = { drainDelay: WAIT_SECONDS, maxStalledCount: ANY_NUMBER };
+      return make(
+        new (bull.Worker as Constructor)(name, null, { ...options, ...more, ...waits }, ...factory),
+      );
+    },
+    async close() {
+      // A worker that waits for a job would wait on; its connection goes with the process.
+      const closed = Promise.all(made.map((one) => one.close(true).catch(() => {})));
+      await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
+      await base.store.close();
+    },
+  };
+}
+
+/** Their last argument is the engine, which decides about the type of the others. */
+type Constructor = new (...given: unknown[]) => unknown;
+
+async function redisBase({ url, shown }: FleetAddress, lasting: boolean) {
+  const { Redis: Client } = (await load("ioredis")) as typeof import("ioredis");
+  const { redisStore } = await import("./redis.js");
+  const retryStrategy = lasting ? (times: number) => Math.min(100 * times, 1000) : () => null;
+  const options = { retryStrategy, lazyConnect: true, connectTimeout: ANSWER_MS };
+  const redis: Redis = new Client(url, { ...options, commandTimeout: ANSWER_MS, maxRetriesPerRequest: null });
+  let last: Error | undefined;
+  redis.on("error", (error) => {
+    last = error;
+  });
+  await redis.connect().catch((error) => {
+    redis.disconnect();
+    throw unreachable(shown, last ?? error);
+  });
+  return { store: redisStore(redis), connection: { url, ...options, maxRetriesPerRequest: null } };
+}
+
+async function postgresBase({ url, shown }: FleetAddress) {
+  const { default: pg } = (await load("pg")) as typeof import("pg");
+  const { postgresStore } = await import("./postgres.js");
+  const options = { connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS };
+  const pool: Pool = new pg.Pool({ ...options, max: 4 });
+  pool.on("error", () => {});
+  const store = await postgresStore(pool).catch(async (error) => {
+    await pool.end();
+    throw unreachable(shown, error);
+  });
+  return {
+    store,
+    connection: { connectionString: url, connectionTimeoutMillis: ANSWER_MS, max: 4, migrate: true },
+  };
+}
+
+function unreachable(shown: string, cause: Error & { errors?: Error[] }): RalphError {
+  // Where a name has several addresses, each of them has failed.
+  const why = cause.message || cause.errors?.[0]?.message || systemErrorCode(cause) || "no answer";
+  return new RalphError(`cannot reach the engine of the fleet at ${shown}: ${why}`, {
+    code: "fleet_unreachable",
+    hint: "ralph fleet doctor says more",
+    cause,
+  });
+}
+
+/** An optional package: the name is no literal, so that it stays out of the bundle. */
+export async function load(name: string, together: readonly string[] = [name]): Promise<unknown> {
+  try {
+    const loaded = await import(name);
+    return name === "pg" || loaded.default === undefined ? loaded : { ...loaded.default, ...loaded };
+  } catch (error) {
+    if (!String(systemErrorCode(error)).endsWith("MODULE_NOT_FOUND")) throw error;
+    throw new RalphError(`the fleet needs the package ${name}, which is not installed`, {
+      code: "package_missing",
+      hint: `npm install --global ${together.join(" ")} (or in the project, where ralph is installed there)`,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,149 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RalphError } from "../errors.js";
+import { claimName, LAST } from "../records/names.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
+import { downloadRun } from "./download.js";
+import type { Engine, FleetJob } from "./engine.js";
+import {
+  enginePriority,
+  entryKey,
+  type JobData,
+  type JobEntry,
+  type JobProgress,
+  QUEUES_KEY,
+  queueName,
+} from "./job.js";
+import { change } from "./store.js";
+
+/** The jobs of a fleet, for those who submit them and look after them. */
+
+/** So many of the newest are copied for those who look at all. */
+const MOST_COPIED = 200;
+const COPY_MS = 1000;
+
+const RETRIES = { attempts: 5, backoff: { type: "fixed", delay: 5000 } };
+
+export async function submitJob(engine: Engine, job: JobData): Promise<void> {
+  const queue = queueName(job);
+  await engine.store.swap(entryKey(job.id), 0, { queue, job } satisfies JobEntry);
+  await change<{ names: string[] }>(engine.store, QUEUES_KEY, ({ names } = { names: [] }) =>
+    names.includes(queue) ? undefined : { names: [...names, queue] },
+  );
+  await addToQueue(engine, queue, job);
+}
+
+async function addToQueue(engine: Engine, queue: string, job: JobData): Promise<void> {
+  await engine
+    .queue(queue)
+    .add(job.name, job, { jobId: job.id, priority: enginePriority(job.priority), ...RETRIES });
+}
+
+/** By its id, the beginning of it, its name, or `last`. */
+export async function findJob({ store, shown }: Engine, name: string): Promise<JobEntry> {
+  const ids = (await store.keys("run")).map((key) => key.slice(entryKey("").length));
+  const wanted = name === LAST ? ids.slice(-1) : ids.filter((id) => id.startsWith(name));
+  const exact = wanted.filter((id) => id === name);
+  const found = exact.length > 0 ? exact : wanted;
+  if (found.length > 1) throw unknown(`several jobs begin with ${name}`);
+  const entries = await store.get((found.length === 1 ? found : ids).map(entryKey));
+  const all = entries.map((document) => document?.value as JobEntry);
+  const entry = found.length === 1 ? all[0] : all.findLast((one) => one.job.name === name);
+  if (entry === undefined) throw unknown(`no job is called ${name} in the fleet at ${shown}`);
+  return entry;
+}
+
+function unknown(what: string): RalphError {
+  return new RalphError(what, { code: "job_unknown", hint: "ralph fleet ls lists them" });
+}
+
+export interface Standing {
+  entry: JobEntry;
+  /** undefined: it was cancelled while it waited. */
+  job: FleetJob | undefined;
+  /** In the words of `ralph status`, and `queued`, `failed` and `cancelled`. */
+  status: string;
+  progress: Partial<JobProgress>;
+}
+
+/** Where a job stands, as its worker and the engine tell it. */
+export async function standingOf(engine: Engine, entry: JobEntry): Promise<Standing> {
+  const queue = engine.queue(entry.queue);
+  const job = await queue.getJob(entry.job.id);
+  const state = job === undefined ? "unknown" : await queue.getJobState(entry.job.id);
+  const progress = (typeof job?.progress === "object" ? job.progress : {}) as Partial<JobProgress>;
+  return { entry, job, progress, status: statusOf(state, job, progress) };
+}
+
+const WAITING = ["waiting", "prioritized", "delayed", "paused"];
+
+function statusOf(state: string, job: FleetJob | undefined, { status }: Partial<JobProgress>): string {
+  if (WAITING.includes(state)) return "queued";
+  if (state === "failed") return "failed";
+  if (state === "completed") return job?.returnvalue?.finished ? "finished" : "cancelled";
+  if (state !== "active") return "cancelled";
+  return status === undefined || status === "queued" || status === "finished" ? "running" : status;
+}
+
+export const isOver = ({ status }: Standing): boolean => ["finished", "failed", "cancelled"].includes(status);
+
+/** All jobs, the oldest first; with `count`, the newest so many. */
+export async function jobsOf(engine: Engine, count = Number.POSITIVE_INFINITY): Promise<Standing[]> {
+  const keys = (await engine.store.keys("run")).slice(-count);
+  const entries = keys.length === 0 ? [] : await engine.store.get(keys);
+  return Promise.all(entries.map((document) => standingOf(engine, document?.value as JobEntry)));
+}
+
+/** The records of a job, as far as the store has them, where the commands for local runs read them. */
+export async function recordsOf(
+  engine: Engine,
+  home: string,
+  standing: Standing,
+  isWhole = false,
+): Promise<RunFolder> {
+  const isNeeded = (file: string): boolean => isWhole || !file.startsWith("iterations/");
+  const { id, name } = standing.entry.job;
+  if (!runFolder(home, id).isThere() && standing.job !== undefined) claimName(home, id, name);
+  const run = await downloadRun(engine.store, home, id, isNeeded);
+  if (isOver(standing)) rmSync(run.elsewhere, { force: true });
+  else writeFileSync(run.elsewhere, "", { mode: 0o600 });
+  return run;
+}
+
+/** Copies the records of all jobs that are open, or have ended since, again and again. */
+export async function copyRecords(engine: Engine, home: string, stop: AbortSignal): Promise<void> {
+  const ended = new Set<string>();
+  while (!stop.aborted) {
+    // What the engine does not tell now, it tells the next time.
+    const jobs = await jobsOf(engine, MOST_COPIED).catch(() => []);
+    for (const standing of jobs.filter(({ entry }) => !ended.has(entry.job.id))) {
+      const copied = await recordsOf(engine, home, standing, true).catch(() => undefined);
+      if (copied !== undefined && isOver(standing)) ended.add(standing.entry.job.id);
+    }
+    await sleep(COPY_MS, undefined, { signal: stop }).catch(() => {});
+  }
+}
+
+/** Ends a job that waits for a worker; false: one has it. */
+export async function removeWaiting({ store }: Engine, { entry, job }: Standing): Promise<boolean> {
+  try {
+    await job?.remove();
+  } catch {
+    return false;
+  }
+  await change<JobEntry>(store, entryKey(entry.job.id), () => ({ ...entry, cancelled: true }));
+  return true;
+}
+
+/** Puts a job that has ended back, to go on after its last end. */
+export async function goOn(
+  engine: Engine,
+  { entry, job, status }: Standing,
+  changes: Partial<JobData>,
+): Promise<void> {
+  const data = { ...(job?.data ?? entry.job), ...changes };
+  await change<JobEntry>(engine.store, entryKey(data.id), () => ({ queue: entry.queue, job: data }));
+  // The engine knows it as ended, and takes no second one of the same id.
+  if (job !== undefined && status !== "queued") await job.remove();
+  await addToQueue(engine, entry.queue, data);
+}

@@ -1,0 +1,108 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { RalphError } from "../errors.js";
+import { makePrivateFolder, writeAtomic } from "../records/files.js";
+import type { RunFolder } from "../records/runs.js";
+import { revealedSpec } from "../records/spec.js";
+import { prepareResume, prepareRun } from "../run/prepare.js";
+import type { PreparedRun, RunSpec } from "../run/spec.js";
+import { loadSettings } from "../settings/load.js";
+import { runSetup } from "../workspace/worktree/create.js";
+import { branchOf, oneLine } from "../workspace/worktree/worktree.js";
+import { downloadRun } from "./download.js";
+import { CLAIM_VARIABLE, type JobData } from "./job.js";
+import { inMirror } from "./remote.js";
+import type { Store } from "./store.js";
+
+/** Where a claim works: a folder of its own with the records and a worktree, which no other claim knows. */
+export interface Site {
+  claim: string;
+  path: string;
+  /** Of ralph, for this claim alone. */
+  home: string;
+  worktree: string;
+  mirror: string;
+}
+
+export function claimName(id: string, epoch: number): string {
+  return `${id}-${epoch}`;
+}
+
+export function siteOf(home: string, mirror: string, id: string, epoch: number): Site {
+  const claim = claimName(id, epoch);
+  const path = join(home, "claims", claim);
+  // The folder gives the branch its name.
+  return { claim, path, mirror, home: join(path, "home"), worktree: join(path, "work", claim) };
+}
+
+export async function makeSite({ path, mirror, worktree }: Site, commit: string): Promise<void> {
+  makePrivateFolder(path);
+  makePrivateFolder(dirname(worktree));
+  const args = ["worktree", "add", "--quiet", "-B", branchOf(worktree), worktree, commit];
+  const added = await inMirror(mirror, args);
+  if (added.ok) return;
+  throw new RalphError(`cannot make the worktree: ${oneLine(added.stderr, "; ")}`, {
+    code: "worktree_failed",
+  });
+}
+
+export async function removeSite({ path, mirror, worktree }: Site): Promise<void> {
+  await inMirror(mirror, ["worktree", "remove", "--force", "--force", worktree]);
+  await inMirror(mirror, ["branch", "--quiet", "-D", branchOf(worktree)]);
+  rmSync(path, { recursive: true, force: true });
+}
+
+/**
+ * Variables for agents and checks. They find no credentials for the remote: git asks no helper of the user's for a
+ * password, and ssh takes no key.
+ */
+export function claimEnvironment({ claim }: Site): Record<string, string> {
+  return {
+    [CLAIM_VARIABLE]: claim,
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: "credential.helper",
+    GIT_CONFIG_VALUE_0: "",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_SSH_COMMAND: "ssh -F /dev/null -o IdentityFile=/dev/null -o IdentityAgent=none -o BatchMode=yes",
+  };
+}
+
+/** The records of the run so far, from the store; undefined: it has not begun. */
+export async function earlierRecords(
+  store: Store,
+  { home }: Site,
+  id: string,
+): Promise<RunFolder | undefined> {
+  const folder = await downloadRun(store, home, id);
+  if (existsSync(folder.journal) && existsSync(folder.specFile)) return folder;
+  rmSync(folder.path, { recursive: true });
+  return undefined;
+}
+
+const SETUP_MS = 30 * 60_000;
+
+/** Makes the run ready in the worktree: from its start, or from its records. */
+export async function prepareClaim(
+  site: Site,
+  { id, name, createdAt, base, folder: inside, request }: JobData,
+  earlier: RunFolder | undefined,
+  preparing: { signal: AbortSignal; tell(text: string): void },
+): Promise<PreparedRun> {
+  const { worktree, home } = site;
+  const workspace = join(worktree, inside);
+  const loaded = await loadSettings(workspace, request.config);
+  await runSetup(workspace, { ...preparing, command: loaded.settings.setup, timeoutMs: SETUP_MS });
+  const here = { workspace, origin: workspace, worktree };
+  if (earlier !== undefined) {
+    const spec = JSON.parse(readFileSync(earlier.specFile, "utf8")) as RunSpec;
+    writeAtomic(earlier.specFile, `${JSON.stringify({ ...spec, ...here }, null, 2)}\n`);
+    return prepareResume(earlier, { limits: request.limits }, loaded);
+  }
+  const revealed = revealedSpec(request as never, process.env) as unknown as typeof request;
+  const prepared = await prepareRun({ ...revealed, origin: workspace, worktree: false }, loaded, {
+    ...preparing,
+    home,
+  });
+  if ("resume" in prepared) throw new Error("a run without a worktree of its own resumes nothing");
+  return { ...prepared, spec: { ...prepared.spec, ...here, id, createdAt, name, base } };
+}

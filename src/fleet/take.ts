@@ -1,0 +1,247 @@
+import { statSync } from "node:fs";
+import { toRalphError } from "../errors.js";
+import type { LeaseLost, LoopEvent, RunFinished } from "../events.js";
+import { killTree } from "../process/kill.js";
+import { openJournal } from "../records/journal.js";
+import type { RunState } from "../records/run-state.js";
+import type { RunFolder } from "../records/runs.js";
+import { hostRun } from "../run/terminal.js";
+import { accountsOf, limitsIn } from "./accounts.js";
+import { attend } from "./attend.js";
+import { giveBack, ledgerKey, reserve } from "./budget.js";
+import type { Claim, ClaimState, WorkerContext } from "./claim.js";
+import { type Control, controlKey } from "./control.js";
+import type { FleetJob } from "./engine.js";
+import { CLAIM_VARIABLE, JOB_VERSION, type JobProgress } from "./job.js";
+import { holdLease } from "./lease.js";
+import { fetchCommit, openRemote, type Remote, takeBranch } from "./remote.js";
+import {
+  claimEnvironment,
+  claimName,
+  earlierRecords,
+  makeSite,
+  prepareClaim,
+  removeSite,
+  type Site,
+  siteOf,
+} from "./site.js";
+
+/** Why a job waits, and until when it is left alone. */
+class PutOff extends Error {
+  constructor(
+    readonly why: string,
+    readonly until: number,
+  ) {
+    super(why);
+  }
+}
+
+/** Takes a job that the engine has given to this worker, and brings it to its end or gives it back. */
+export function claimJob(context: WorkerContext, job: FleetJob, token: string): Claim {
+  const { id } = job.data;
+  const claim: Omit<ClaimState, "epoch" | "lease"> = {
+    ...{ context, job, token, stop: new AbortController(), kill: new AbortController() },
+    ...{ wanted: {}, isDraining: false, accounts: {} },
+    isAlive: () => true,
+    heed: () => {},
+  };
+  const endNow = (): void => {
+    claim.stop.abort();
+    claim.kill.abort();
+  };
+  const done = bringToEnd(claim, endNow).catch((error) => context.say(`${id}: ${(error as Error).message}`));
+  return {
+    id,
+    done,
+    accounts: () => Object.values(claim.accounts),
+    control(wanted) {
+      claim.wanted = wanted;
+      if (wanted.cancelled) endNow();
+      claim.heed();
+    },
+    drain() {
+      claim.isDraining = true;
+      claim.heed();
+    },
+    leave() {
+      claim.isDraining = true;
+      endNow();
+    },
+  };
+}
+
+async function bringToEnd(begun: Omit<ClaimState, "epoch" | "lease">, endNow: () => void): Promise<void> {
+  const { context, job, token } = begun;
+  const { engine, say } = context;
+  const { id } = job.data;
+  const epoch = await engine.store.raiseEpoch(id);
+  const name = claimName(id, epoch);
+  const lease = holdLease({
+    ...{ job, token, leaseMs: engine.leaseMs },
+    isAlive: () => claim.isAlive(),
+    watch: (ms) => context.watch(name, ms),
+    onLost(why) {
+      say(`${id}: the lease is lost: ${why}`);
+      endNow();
+      void killTree({ marker: `${CLAIM_VARIABLE}=${name}` }, 0);
+    },
+  });
+  const claim: ClaimState = Object.assign(begun, { epoch, lease });
+  try {
+    await work(claim);
+  } catch (error) {
+    if (!lease.isLost()) await giveUp(claim, error);
+  } finally {
+    await lease.release();
+  }
+}
+
+/** The job is not begun, or cannot go on here. The engine tries it again some times, here or elsewhere. */
+async function giveUp(
+  { context, job, token, lease, isDraining }: ClaimState,
+  error: unknown,
+): Promise<unknown> {
+  await lease.close();
+  if (isDraining) return job.moveToWait(token);
+  if (error instanceof PutOff) {
+    await job.updateProgress({ ...(job.progress as JobProgress), status: "queued", waits: error.why });
+    return job.moveToDelayed(error.until, token);
+  }
+  const known = toRalphError(error) ?? (error as Error);
+  context.say(`${job.data.id}: ${known.message}`);
+  return job.moveToFailed(known, token, false);
+}
+
+async function work(claim: ClaimState): Promise<void> {
+  const { context, job, epoch, lease } = claim;
+  const { engine, home, credentials } = context;
+  const { data } = job;
+  if (data.v > JOB_VERSION) throw new PutOff("it needs a newer ralph", Date.now() + engine.leaseMs);
+  const [wanted] = await engine.store.get([controlKey(data.id)]);
+  claim.wanted = (wanted?.value ?? {}) as Control;
+  const remote = await openRemote(home, data.remote, credentials);
+  const site = siteOf(home, remote.mirror, data.id, epoch);
+  const earlier = await earlierRecords(engine.store, site, data.id);
+  const last = earlier?.lastEvent();
+  const ended = last?.type === "run.finished" && last.ts !== data.goesOnFrom ? last : undefined;
+  try {
+    // Its worker died when the run had ended, or nobody wants it any more.
+    if (ended !== undefined || claim.wanted.cancelled) await complete(claim, ended ?? null);
+    else await run(claim, site, remote, earlier);
+  } finally {
+    // Of a lost lease, everything stays for people to look at.
+    if (!lease.isLost()) await removeSite(site);
+  }
+}
+
+async function run(
+  claim: ClaimState,
+  site: Site,
+  remote: Remote,
+  earlier: RunFolder | undefined,
+): Promise<void> {
+  const { context, job, epoch, lease, stop, kill } = claim;
+  const { data } = job;
+  const { say, name: worker } = context;
+  const state = earlier?.state();
+  const budget = await setAside(claim, state);
+  try {
+    await fetchCommit(remote, data.base);
+    const branch = await takeBranch(remote, data, epoch);
+    if (branch === undefined) return lease.lose("another worker has taken the branch");
+    await makeSite(site, branch.tip);
+    const stored = earlier === undefined ? 0 : statSync(earlier.journal).size;
+    if (earlier !== undefined && data.goesOnFrom === undefined)
+      recordLost(earlier, {
+        worker: (job.progress as JobProgress).worker ?? "",
+        epoch: epoch - 1,
+        why: `${worker} goes on`,
+      });
+    const tell = (text: string): void => say(`${data.id}: ${text}`);
+    const prepared = await prepareClaim(site, data, earlier, { signal: stop.signal, tell });
+    claim.accounts = await accountsOf(prepared);
+    if (claim.isDraining || claim.wanted.cancelled) throw new PutOff("", Date.now());
+    const attendance = attend(claim, { site, branch, prepared, stored });
+    await hostRun(
+      prepared,
+      {
+        home: site.home,
+        env: claimEnvironment(site),
+        ...attendance.host,
+        limits: () => ({
+          ...prepared.spec.limits,
+          ...(budget.limit !== undefined && { maxCostUsd: budget.limit }),
+        }),
+        limited: () => limitsIn(claim.accounts, context.limits),
+        attendance: { keepAwake: false, verbose: false },
+      },
+      { stop: stop.signal, kill: kill.signal },
+    );
+    const { finished, folder, unpushed } = await attendance.end();
+    if (finished !== undefined) budget.spent(finished.costUsd);
+    if (lease.isLost())
+      return recordLost(folder ?? earlier, { worker, epoch, why: "this worker has lost it" });
+    if (finished !== undefined) await complete(claim, finished, unpushed);
+  } finally {
+    if (!lease.isLost()) await budget.giveBack();
+  }
+}
+
+type Finished = LoopEvent & RunFinished;
+
+/** Hands the job back where the worker leaves, and closes it with the end of its run otherwise. */
+async function complete(
+  { job, token, lease, isDraining, wanted }: ClaimState,
+  finished: Finished | null,
+  unpushed?: string,
+): Promise<unknown> {
+  await lease.close();
+  const cancelled = wanted.cancelled === true;
+  if (isDraining && finished?.reason === "interrupted" && !cancelled) return job.moveToWait(token);
+  return job.moveToCompleted({ finished, cancelled, ...(unpushed && { unpushed }) }, token, false);
+}
+
+/** In the journal, for everybody who reads it. */
+function recordLost(folder: RunFolder | undefined, lost: Omit<LeaseLost, "type">): void {
+  if (folder === undefined) return;
+  const journal = openJournal(folder.journal);
+  const event = { v: 1, type: "lease.lost", ts: new Date().toISOString(), run: folder.id, ...lost };
+  journal.append("lease.lost", JSON.stringify(event));
+  journal.close();
+}
+
+/** Sets aside what the run may cost, of the day's budget and of the worker's. `limit`: its own then. */
+async function setAside({ context, job }: ClaimState, state: RunState | undefined) {
+  const { engine, allowance } = context;
+  const { store, maxCostPerDay: cap, leaseMs } = engine;
+  const { id, request } = job.data;
+  const key = ledgerKey(new Date());
+  const wish = request.limits.maxCostUsd;
+  const spent = state?.costUsd ?? 0;
+  const later = Date.now() + leaseMs / 2;
+  const granted =
+    cap === undefined ? (wish ?? undefined) : await reserve(store, key, { id, cap, limit: wish, spent });
+  if (cap !== undefined && granted === undefined)
+    throw new PutOff("the budget of the day is set aside", later);
+  const isLimited = Number.isFinite(allowance.left);
+  const own = granted === undefined ? allowance.left : granted - spent;
+  let cost: number | null = spent;
+  const release = async (): Promise<void> => {
+    if (cap !== undefined) await giveBack(store, key, id, cost);
+  };
+  if (isLimited && (own > allowance.left || own <= 0)) {
+    await release();
+    throw new PutOff("the budget of the worker is set aside", later);
+  }
+  if (isLimited) allowance.left -= own;
+  return {
+    limit: granted ?? (isLimited ? spent + own : undefined),
+    spent(usd: number | null): void {
+      cost = usd;
+    },
+    async giveBack(): Promise<void> {
+      if (isLimited && cost !== null) allowance.left += own - (cost - spent);
+      await release();
+    },
+  };
+}

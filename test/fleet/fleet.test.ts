@@ -1,0 +1,165 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { LoopEvent } from "../../src/events.js";
+import { eventually, isAlive } from "../kit.js";
+import {
+  ENGINES,
+  type FleetProject,
+  fleetProject,
+  hold,
+  statusOf,
+  type TestEngine,
+  untilEnded,
+} from "./kit.js";
+
+const calls = (p: FleetProject): string[] =>
+  existsSync(join(p.log, "calls")) ? readFileSync(join(p.log, "calls"), "utf8").trim().split("\n") : [];
+const eventsOf = async (p: FleetProject, id: string): Promise<LoopEvent[]> =>
+  (await p.fleet("logs", id, "--json")).stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as LoopEvent);
+const branchOf = (p: FleetProject, id: string, args: string): string =>
+  p.sh(
+    `git -C "${p.remote}" ${args} "$(git -C "${p.remote}" for-each-ref --format='%(refname)' 'refs/heads/ralph/*${id.slice(-6)}')"`,
+  );
+
+describe.each(Object.entries(ENGINES))("a fleet on %s", (name, start) => {
+  let engine: TestEngine;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), `ralph-${name}-`));
+    engine = await start(folder);
+  });
+  afterAll(async () => {
+    await engine.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("runs what was submitted: the same events, the work on its branch, and no secret for the agent", async () => {
+    const p = fleetProject(engine.url);
+    const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
+    expect(await statusOf(p, id)).toMatchObject({ status: "queued", iterations: 0 });
+    p.worker(["--slots", "2"], { GH_TOKEN: "ghp_0123456789", SSH_AUTH_SOCK: "/nowhere" });
+    expect(await untilEnded(p, id)).toMatchObject({
+      ...{ kind: "run", run: id, status: "finished", reason: "all_checks_passed", success: true },
+      ...{ exitCode: 0, iterations: 2, answered: false, costUsd: null, filesChanged: 1 },
+    });
+    const events = await eventsOf(p, id);
+    expect(events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["run.started", "agent.event", "check.finished", "run.finished"]),
+    );
+    expect(events.every((event) => event.run === id)).toBe(true);
+    expect(branchOf(p, id, "show").includes("+2")).toBe(true);
+    const seen = readFileSync(join(p.log, "env"), "utf8");
+    expect(seen).not.toMatch(/RALPH_FLEET|GH_TOKEN|SSH_AUTH_SOCK/);
+    expect((await p.fleet("status", id)).code).toBe(1);
+    expect((await p.ralph("report", id)).stdout).toContain("call 2");
+  });
+
+  it("goes on elsewhere when a worker is killed, with its counters, and ends the agent that it left", async () => {
+    const p = fleetProject(engine.url);
+    const first = p.worker();
+    const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 3', "--name", `kill-${name}`);
+    await eventually(() => calls(p).length === 2);
+    const release = hold(p);
+    await eventually(() => calls(p).length >= 3);
+    const [pid = ""] = (calls(p)[2] ?? "").split(" ");
+    first.child.kill("SIGKILL");
+    await eventually(() => !isAlive(Number(pid)));
+    release();
+    p.worker();
+    const status = await untilEnded(p, id);
+    expect([status["reason"], status["failure"]]).toEqual(["all_checks_passed", null]);
+    const events = await eventsOf(p, id);
+    const finished = events
+      .filter((event) => event.type === "iteration.finished")
+      .map((event) => event.iteration);
+    expect(finished).toEqual(finished.map((_, at) => at + 1));
+    expect(events.filter(({ type }) => type === "lease.lost")).toHaveLength(1);
+    const log = p.sh(`git -C "${p.remote}" log --format=%s%n%b refs/heads/ralph/kill-${name}`);
+    expect(log).toContain("Ralph-Epoch: 2");
+  });
+
+  it("lets no worker push that was frozen past its lease", async () => {
+    const p = fleetProject(engine.url);
+    const frozen = p.worker(["--name", "frozen"]);
+    const release = hold(p);
+    const id = await p.submit(
+      "loop",
+      "count",
+      "--check",
+      'test "$(cat n)" -ge 1',
+      "--name",
+      `freeze-${name}`,
+    );
+    await eventually(() => calls(p).length === 1);
+    const [pid = ""] = (calls(p)[0] ?? "").split(" ");
+    frozen.child.kill("SIGSTOP");
+    await eventually(() => !isAlive(Number(pid)));
+    release();
+    p.worker(["--name", "fresh"]);
+    expect(await untilEnded(p, id)).toMatchObject({ success: true, worker: expect.stringMatching(/^fresh/) });
+    const tip = p.sh(`git -C "${p.remote}" rev-parse refs/heads/ralph/freeze-${name}`);
+    frozen.child.kill("SIGCONT");
+    await frozen.until((output) => output.includes("the lease is lost"));
+    frozen.child.kill("SIGTERM");
+    await frozen.result;
+    expect(p.sh(`git -C "${p.remote}" rev-parse refs/heads/ralph/freeze-${name}`)).toBe(tip);
+  });
+
+  it("pauses, steers, goes on, hands over when a worker leaves, and cancels", async () => {
+    const p = fleetProject(engine.url);
+    const first = p.worker();
+    const release = hold(p);
+    const id = await p.submit(
+      "loop",
+      "count",
+      "--check",
+      'test "$(cat n)" -ge 90',
+      "-n",
+      "90",
+      "--stuck-after",
+      "0",
+    );
+    await eventually(() => calls(p).length === 1);
+    expect((await p.fleet("pause", id)).code).toBe(0);
+    expect((await p.fleet("steer", id, "Mind the gap.")).code).toBe(0);
+    // The worker looks every second, and the agent is at work until then.
+    const wanted = join(p.home, `.ralph/fleet/claims/${id}-1/home/runs/${id}`);
+    await eventually(() => existsSync(join(wanted, "paused")) && existsSync(join(wanted, "steering.json")));
+    release();
+    for (;;) if ((await statusOf(p, id))["status"] === "paused") break;
+    expect(calls(p)).toHaveLength(1);
+    expect((await p.fleet("resume", id)).code).toBe(0);
+    await eventually(() => calls(p).length >= 3);
+    expect(readFileSync(join(p.log, "prompt.2"), "utf8")).toContain("Mind the gap.");
+    expect(readFileSync(join(p.log, "prompt.3"), "utf8")).not.toContain("Mind the gap.");
+    first.child.kill("SIGTERM");
+    expect((await first.result).code).toBe(0);
+    expect(await statusOf(p, id)).toMatchObject({ status: "queued", reason: null });
+    const before = calls(p).length;
+    p.worker();
+    await eventually(() => calls(p).length > before);
+    expect((await p.fleet("cancel", id)).code).toBe(0);
+    expect(await untilEnded(p, id)).toMatchObject({ reason: "interrupted", exitCode: 130 });
+    const events = await eventsOf(p, id);
+    expect(events.filter(({ type }) => type === "lease.lost")).toEqual([]);
+    expect(events.filter(({ type }) => type === "run.finished")).toHaveLength(2);
+  });
+
+  it("brings an answer to the agent that has asked", async () => {
+    const p = fleetProject(engine.url);
+    writeFileSync(join(p.log, "question"), "");
+    p.worker();
+    const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
+    expect(await untilEnded(p, id)).toMatchObject({ reason: "blocked", question: { text: "which one?" } });
+    expect(await p.fleet("resume", id)).toMatchObject({ code: 2 });
+    expect(await p.fleet("answer", id, "The second.")).toMatchObject({ code: 0 });
+    expect(await p.fleet("resume", id)).toMatchObject({ code: 0 });
+    expect(await untilEnded(p, id)).toMatchObject({ success: true, iterations: 2 });
+    expect(readFileSync(join(p.log, "prompt.2"), "utf8")).toContain("The answer is: The second.");
+  });
+});

@@ -25,7 +25,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3185, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3210, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 3295,
     imports: [

@@ -10,7 +10,10 @@ import { type SpecRecord, taskOf } from "./spec.js";
 export interface Report
   extends Spent,
     Required<Pick<Events.RunFinished, "success" | "filesChanged" | "files" | "worktree">>,
-    OrNull<Events.RunFinished, "reason" | "exitCode" | "message" | "question" | "limit" | "unsettled"> {
+    OrNull<
+      Events.RunFinished,
+      "reason" | "exitCode" | "message" | "question" | "limit" | "unsettled" | "receipt" | "unproven"
+    > {
   v: 1;
   run: string;
   /** What people call it; null: nothing, as in earlier releases. */
@@ -70,6 +73,7 @@ export function reportFrom(
   const { message = null, question = null, limit = null, final = false } = end;
   // A run that was resumed still has the work of before.
   const { filesChanged = null, files = [], worktree = null, unsettled = null } = state.finished ?? {};
+  const { receipt = null, unproven = null } = end;
   const last = iterations.at(-1);
   if (reason === null && last?.finished === false) {
     const until = status === "running" ? now.getTime() : Date.parse(lastSeenAt);
@@ -89,7 +93,7 @@ export function reportFrom(
     ...{ reason, success, exitCode, message, question, limit, final },
     ...spendingOf(state),
     durationMs: end.durationMs ?? Math.round(activeMsUntil(now.getTime(), state, status === "running")),
-    ...{ filesChanged, files, worktree, unsettled },
+    ...{ filesChanged, files, worktree, unsettled, receipt, unproven },
     ...(background && { background }),
     baseline: baseline.map(({ command, before, now: passes }) => {
       return { command, before, now: passes, witness: witnessOf({ before, now: passes }) };

@@ -38,6 +38,7 @@ export function summaryLines(
   const rows: SummaryRow[] = [
     ["name", name],
     ...endRows(short, String(iterations)),
+    ["flaky", flakyWords(iteration)],
     ["log", records],
     ...(resumable ? resumeRows({ ...event, run: name ?? event.run }) : []),
   ];
@@ -65,6 +66,15 @@ export function firstFailing(iteration: Pick<IterationReport, "checks"> | undefi
   const named = firstFailure(failed.output);
   const command = brief(failed.command, COMMAND_CHARS);
   return named === undefined ? command : `${command}: ${brief(named, MESSAGE_CHARS)}`;
+}
+
+/** `npm test (passed, then exit code 1)`; null: nothing was flaky. */
+export function flakyWords(iteration: Pick<IterationReport, "checks"> | undefined): string | null {
+  const flaky = iteration?.checks.filter((check) => check.flaky !== undefined) ?? [];
+  const words = flaky.map(
+    (check) => `${brief(check.command, COMMAND_CHARS)} (${check.flaky?.join(", then ")})`,
+  );
+  return words.join("; ") || null;
 }
 
 /** Puts a text behind its beginning, and what does not fit below it. */

@@ -29,6 +29,12 @@ export interface Case {
   stories: string[];
   /** The check of protected files. */
   check: string;
+  /** Commands that the agent does not know. */
+  hidden: string[];
+  /** How often checks that passed are run again. */
+  confirm: number;
+  /** Whether a check has to go from red to green. */
+  witness: boolean;
   /** Files that an earlier run has left behind: path and content. */
   left: string[];
   /** In a repository of its own: commands before the run. */
@@ -46,7 +52,7 @@ export interface Case {
 const FOLDER = join(import.meta.dirname, "cases");
 const FIELDS = new Set([
   ...["recipe", "agents", "mode", "prompt", "checks", "check", "story", "left", "git", "expect"],
-  ...["reviews", "repository"],
+  ...["reviews", "repository", "hidden", "confirm", "witness"],
 ]);
 
 export function allCases(): Case[] {
@@ -93,6 +99,9 @@ function oneCase(file: string, lines: string[]): Case {
     prompt: of("prompt")[0] ?? "Fix the tests. Say <response>DONE</response> when you are done.",
     checks: of("checks")[0] === "fail" ? "fail" : "pass",
     check: of("check")[0] ?? "true",
+    hidden: of("hidden"),
+    confirm: Number(of("confirm")[0] ?? 0),
+    witness: of("witness").length > 0,
     stories: of("story"),
     left: of("left"),
     git: of("git"),

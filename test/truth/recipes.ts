@@ -10,6 +10,8 @@ import { storiesRecipe } from "../../src/recipes/stories/stories.js";
 import type { Story } from "../../src/recipes/stories/tasks.js";
 import type { TaskContext } from "../../src/recipes/task/run-style.js";
 import { repeatRecipe, taskRecipe } from "../../src/recipes/task/task.js";
+import { withWitness } from "../../src/recipes/witness.js";
+import { createHidden } from "../../src/verify/hidden.js";
 import { createProtection } from "../../src/verify/protected/protection.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 import type { Case } from "./cases.js";
@@ -38,6 +40,8 @@ export function recipeOf(one: Case, folder: string): Recipe {
       return checksOf(one, context, null);
     case "stories":
       return storiesOf(one, context);
+    case "proof":
+      return proofOf(one, context);
     case "protected":
       return protectedOf(one, context);
     case "gate":
@@ -49,6 +53,16 @@ export function recipeOf(one: Case, folder: string): Recipe {
     default:
       throw new Error(`${one.file}: ${one.name}: no such recipe: ${one.recipe}`);
   }
+}
+
+/** `ralph loop` with all that a green result can be asked to prove. */
+function proofOf({ prompt, check, hidden, confirm, witness }: Case, context: Context): Recipe {
+  const given = hidden.map((command) => ({ command, timeoutMs: 10_000 }));
+  const { checks: hiddenChecks } = createHidden(given, context.workspace);
+  const checks = asChecks([check], 10_000);
+  const spec = { kind: "checks" as const, task: prompt, checks, completionTag: "COMPLETE" };
+  const recipe = taskRecipe(spec, { ...taskIn(context), hiddenChecks, confirm });
+  return witness ? withWitness(recipe) : recipe;
 }
 
 /** `tests` is protected in a repository of its own, which has one commit; the check is the case's own. */

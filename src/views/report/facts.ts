@@ -8,6 +8,7 @@ import { brief, firstLine, harmless } from "../harmless.js";
 import {
   endRows,
   firstFailing,
+  flakyWords,
   resumeRows,
   type STANDINGS,
   type SummaryRow,
@@ -38,7 +39,18 @@ export function standingOf(report: Report): keyof typeof STANDINGS {
   return status === "running" || status === "paused" || status === "waiting" ? "open" : standingOfEnd(report);
 }
 
-export const COPIED = ["name", "run", "workspace", "worktree", "diff", "land", "answer", "resume"];
+export const COPIED = [
+  "name",
+  "run",
+  "workspace",
+  "worktree",
+  "diff",
+  "land",
+  "answer",
+  "resume",
+  "receipt",
+  "re-check",
+];
 
 export function factsOf(report: Report): SummaryRow[] {
   const { run, name, task, reason, background, limits } = report;
@@ -53,6 +65,9 @@ export function factsOf(report: Report): SummaryRow[] {
     ["workspace", harmless(report.workspace)],
     ["started", utc(report.startedAt)],
     [reason === null ? "last event" : "ended", utc(report.lastAt)],
+    ["flaky", flakyWords(report.iterations.at(-1))],
+    ["receipt", report.receipt ?? report.unproven],
+    ["re-check", report.receipt && `ralph verify ${run}`],
     ["background", background && "kept: what agents and checks left running was not ended"],
     ...endRows({ ...report, failing }, iterations, limits),
     ...(report.status === "running" ? [] : resumeRows({ ...report, run: name ?? run })),

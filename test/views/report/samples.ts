@@ -37,6 +37,8 @@ export function report(fields: Partial<Report> = {}): Report {
     files: [],
     worktree: null,
     unsettled: null,
+    receipt: null,
+    unproven: null,
     limit: null,
     final: false,
     baseline: [],

@@ -25,9 +25,9 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3210, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3240, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3295,
+    lines: 3305,
     imports: [
       "process",
       "settings",

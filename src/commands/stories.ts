@@ -38,6 +38,7 @@ import { loadSettings } from "../settings/load.js";
 import { boardLines } from "../views/board.js";
 import { plural } from "../views/figures.js";
 import { harmless, harmlessLine } from "../views/harmless.js";
+import { standingLines, standingOfLanes } from "../views/lane-lines.js";
 import { git } from "../workspace/git.js";
 import { newPrograms } from "../workspace/git-programs.js";
 import { type ParallelFlags, parallelFrom, storyLanes } from "./lanes.js";
@@ -225,10 +226,12 @@ export async function status(flags: FolderFlags & PrintFlags & { stats?: boolean
   const spent = flags.stats ? await spentOn(runs, tasks) : undefined;
   const rules = storiesSpecOf(runs.at(-1)) ?? (await rulesFor(folder.project, {}));
   const board = boardOf(tasks, rules, run, spent);
-  return printAs(flags, board, () =>
+  const { lanes } = (run === null ? runs.at(-1) : runFolder(home, run))?.state() ?? {};
+  const shown = lanes && standingOfLanes(lanes);
+  return printAs(flags, { ...board, ...(shown && { lanes: shown }) }, () =>
     isFresh
       ? [`No stories yet. Write ${storyFiles(folder.dir).tasks}, or let an agent ask you: ralph stories plan`]
-      : boardLines(board, formatterFor(flags), process.stdout.columns),
+      : [...boardLines(board, formatterFor(flags), process.stdout.columns), ...standingLines(shown ?? [])],
   );
 }
 

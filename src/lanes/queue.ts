@@ -39,11 +39,8 @@ export async function* landNext(stories: Stories, lane: string): Next {
 }
 
 async function* landLane(stories: Stories, lane: string): Next {
-  const { repository, target, state } = stories;
-  const { landing, branch } = laneOf(state, lane);
-  // A crash came between moving the branch and writing that down.
-  if (landing !== undefined && (await isPartOf(repository, landing.new, target)))
-    return yield* landed(stories, lane, landing, []);
+  const { repository, state } = stories;
+  const { branch } = laneOf(state, lane);
   const tip = await commitOf(repository, `refs/heads/${branch}`);
   if (tip === undefined)
     return yield* refused(stories, lane, { kind: "failed", said: `its branch ${branch} is gone` }, "");
@@ -115,8 +112,16 @@ async function* landed(
   return undefined;
 }
 
+/** What a crash cut off: the branch had moved and nobody had written that down, or the lane was not cleared up. */
+export async function* finishLanding(stories: Stories, lane: string): LaneEvents<void> {
+  const { landed: isLanded, landing } = laneOf(stories.state, lane);
+  if (isLanded !== undefined) yield* cleaned(stories, lane);
+  else if (landing !== undefined && (await isPartOf(stories.repository, landing.new, stories.target)))
+    yield* landed(stories, lane, landing, []);
+}
+
 /** Takes away what the lane worked in: all of it has landed. */
-export async function* cleaned({ state, remove }: Stories, lane: string): LaneEvents<void> {
+async function* cleaned({ state, remove }: Stories, lane: string): LaneEvents<void> {
   const { worktree, branch = "", slot = 0 } = laneOf(state, lane);
   if (worktree === undefined) return;
   await remove({ worktree, branch }, slot);

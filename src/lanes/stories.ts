@@ -10,7 +10,7 @@ import { changesBetween, filesBetween } from "./commits.js";
 import type { LanesEnding } from "./end.js";
 import type { LaneEvents, LaneStart, LaneWork } from "./lanes.js";
 import { listFor, refresh, type Stories, type StoriesSetup } from "./list.js";
-import { cleaned, landNext, prepareReturned } from "./queue.js";
+import { finishLanding, landNext, prepareReturned } from "./queue.js";
 
 /** One lane for each story, and a queue that lands what they have finished, one after the other. */
 export function storiesWork(setup: StoriesSetup, state: RunState): LaneWork {
@@ -22,8 +22,8 @@ export function storiesWork(setup: StoriesSetup, state: RunState): LaneWork {
       if ((await commitOf(repository, target)) === undefined)
         await git(repository, ["update-ref", target, base, ""]);
       await refresh(stories);
-      for (const [lane, { landed }] of Object.entries(state.lanes ?? {}))
-        if (landed !== undefined) for await (const event of cleaned(stories, lane)) yield [lane, event];
+      for (const lane of Object.keys(state.lanes ?? {}))
+        for await (const event of finishLanding(stories, lane)) yield [lane, event];
     },
     ready: () => ready(stories),
     begin: (lane) => prepareReturned(stories, lane),

@@ -76,7 +76,10 @@ export async function assembleLanes(state: RunState, context: RunContext) {
   return {
     events,
     around: (event: LoopEvent): Iterable<LoopEvent> => [event],
-    close: async (): Promise<void> => void (await events.return(undefined as never)),
+    async close(): Promise<void> {
+      await events.return(undefined as never);
+      removeEmpty(dirname(above));
+    },
   };
 }
 
@@ -203,10 +206,14 @@ async function makeReady(
 async function remove(repository: string, worktree: string, branch: string): Promise<void> {
   await removeOwnWorktree(repository, worktree);
   await git(repository, ["branch", "--quiet", "-D", branch]);
+  removeEmpty(dirname(worktree));
+}
+
+function removeEmpty(folder: string): void {
   try {
-    rmdirSync(dirname(worktree));
+    rmdirSync(folder);
   } catch {
-    // Other lanes are in it.
+    // Others are in it.
   }
 }
 

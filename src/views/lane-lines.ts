@@ -64,9 +64,37 @@ export function lanesStatus(state: Readonly<RunState>, lanes: Record<string, Lan
   );
 }
 
-function standing(name: string, { state, landed, blocked, landing }: Lane): string | undefined {
-  if (landed !== undefined || blocked !== undefined) return undefined;
-  if (state.status === "finished")
-    return state.success ? `${name} ${landing ? "landing" : "queued"}` : undefined;
-  return `${name} ${state.status === "running" ? (state.iteration?.mode ?? "works") : state.status}`;
+function standing(name: string, lane: Lane): string | undefined {
+  const word = standingOf(lane);
+  return ["landed", "blocked", "ended"].includes(word) ? undefined : `${name} ${word}`;
+}
+
+/** Where a lane stands, in a word. */
+function standingOf({ state, landed, blocked, landing, waits, branch }: Lane): string {
+  if (landed !== undefined) return "landed";
+  if (blocked !== undefined) return "blocked";
+  if (branch === undefined) return `waits for ${waits?.for ?? "its turn"}`;
+  if (state.status === "finished") return state.success ? (landing ? "landing" : "queued") : "ended";
+  return state.status === "running" ? (state.iteration?.mode ?? "works") : state.status;
+}
+
+/** The lanes of a run at work, for people and as they are. */
+export function standingOfLanes(lanes: Record<string, Lane>) {
+  return Object.entries(lanes).map(([lane, known]) => {
+    const { iterations, costUsd } = known.state;
+    const own = { lane, standing: standingOf(known), blocked: known.blocked ?? null };
+    const conflicts = Object.entries(known.overlaps ?? {}).flatMap(([other, files]) =>
+      files.length === 0 ? [] : [{ lane: other, files }],
+    );
+    return { ...own, slot: known.slot ?? null, iterations, costUsd, conflicts };
+  });
+}
+
+export function standingLines(lanes: ReturnType<typeof standingOfLanes>): string[] {
+  return lanes.map(({ lane, standing, iterations, costUsd, conflicts }, index) => {
+    const cost = costUsd !== null && formatCost(costUsd);
+    const others = conflicts.map((one) => `would conflict with ${one.lane} in ${one.files.join(", ")}`);
+    const words = joined(`${lane} ${standing}`, plural(iterations, "iteration"), cost, ...others);
+    return `${index === 0 ? "Lanes:   " : "         "}${harmlessLine(words)}`;
+  });
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { landedText, laneCalls, lanesProject, PARALLEL, resultBranch } from "./kit.js";
@@ -181,4 +181,24 @@ describe("bad input is refused before anything is made", () => {
     expect(stderr).toMatch(said);
     expect({ code, after: state(p) }).toEqual({ code: 2, after: before });
   });
+});
+
+test("lanes at work, and what is queued, are shown to people and programs", async () => {
+  const p = lanesProject(["US-001", "US-002"], {
+    work: {
+      "US-001": "echo a > a.txt",
+      "US-002": "touch $HOME/begun; while ! test -f $HOME/go; do sleep 0.05; done; echo b > b.txt",
+    },
+  });
+  const run = p.start([...PARALLEL, "2"]);
+  await run.until((output) => output.includes('"landing.cleaned"') && existsSync(join(p.home, "begun")));
+  const { stdout } = await p.ralph("stories", "status", "--json");
+  const { lanes } = JSON.parse(stdout);
+  expect(lanes).toMatchObject([
+    { lane: "US-001", standing: "landed", iterations: 2 },
+    { lane: "US-002", standing: "implement" },
+  ]);
+  expect((await p.ralph("stories", "status")).stdout).toContain("US-002 implement");
+  writeFileSync(join(p.home, "go"), "");
+  expect((await run.result).code).toBe(0);
 });

@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { LoopEvent } from "../../src/events.js";
+import { journalOf, processesOf } from "../faults/ending.js";
+import type { Project } from "../kit.js";
+import { landedText, lanesProject, PARALLEL, resultBranch } from "./kit.js";
+
+const IDS = ["US-001", "US-002", "US-003"];
+const PRELOAD = `--require=${join(import.meta.dirname, "../faults/kill-at.cjs")}`;
+
+/** Three stories in three lanes. */
+export const threeLanes = (): Project =>
+  lanesProject(IDS, { work: Object.fromEntries(IDS.map((id) => [id, `echo ${id} > ${id}.txt`])) });
+
+/** All that has to be the same, wherever ralph was killed. */
+const WHOLE = {
+  ...{ code: 0, landed: IDS.map((id) => `${id}\n`), merges: IDS.map((id) => `${id}: Story ${id}`) },
+  ...{ passed: 3, worktrees: 1, branches: 2, processes: [], costs: "the same", queue: false },
+};
+
+/** Kills ralph at an event of its journal, as `LINE SIDE` or `TYPE SIDE`, and resumes. Returns what is wrong then. */
+export async function killedAt(at: string): Promise<unknown> {
+  const p = threeLanes();
+  const first = await p.start([...PARALLEL, "3"], { env: { NODE_OPTIONS: PRELOAD, KILL_AT: at } }).result;
+  if (first.code !== null)
+    return first.code === 0 ? undefined : `it was not killed: ${first.all.slice(-500)}`;
+  if (!existsSync(join(p.runFolder(), "journal.ndjson"))) return undefined;
+  const { code, finished, all } = await p.ralph("resume", "--json");
+  const events = journalOf(p);
+  const branch = resultBranch(p);
+  const merges = p.sh(`git log --first-parent --format=%s main..${branch}`).trim().split("\n").sort();
+  const { userStories } = JSON.parse(landedText(p, "ralph/tasks.json"));
+  const found = {
+    ...{ code, landed: IDS.map((id) => landedText(p, `${id}.txt`)), merges },
+    passed: userStories.filter(({ passes }: { passes: boolean }) => passes).length,
+    worktrees: p.sh("git worktree list").trim().split("\n").length,
+    branches: p.sh("git for-each-ref refs/heads").trim().split("\n").length,
+    processes: processesOf(p.root),
+    costs: Math.abs((finished.costUsd ?? 0) - costOf(events)) < 0.0001 ? "the same" : finished.costUsd,
+    queue: existsSync(`${p.dir}-worktrees`),
+  };
+  const isWhole = JSON.stringify(found) === JSON.stringify(WHOLE);
+  return isWhole ? undefined : { ...found, said: code === 0 ? "" : all.slice(-600) };
+}
+
+/** Every call that was written down, and none twice. */
+function costOf(events: LoopEvent[]): number {
+  return events.reduce((sum, event) => sum + (event.type === "agent.finished" ? (event.costUsd ?? 0) : 0), 0);
+}

@@ -8,14 +8,16 @@ import { ralphHome } from "../records/home.js";
 import { addSteering, hasAnswer, storeAnswer } from "../records/words.js";
 import { readSpec, usesTerminal } from "../run/spec.js";
 import { saysSomething } from "../settings/limits.js";
+import { loadSettings } from "../settings/load.js";
 import { howToResume } from "../views/summary.js";
 import { endLoop, killWorker, panesAt, requireRunning } from "../workers/control.js";
 import { workerNames } from "../workers/files.js";
 import { readWorker, type Worker } from "../workers/worker.js";
 import { git } from "../workspace/git.js";
+import { runTeardown } from "../workspace/worktree/create.js";
 import { branchOf, removeWorktree } from "../workspace/worktree/worktree.js";
 import { loopMeant, loopOf, nameOf, refuseNameAlone, runOf, type WorkerOrRun, workerNamed } from "./find.js";
-import { failure, requireTerminal, say, warn } from "./output.js";
+import { failure, note, requireTerminal, say, warn } from "./output.js";
 
 /** `ralph attach [LOOP]`: shows the worker's window in this terminal. */
 export async function attach(given: string | undefined): Promise<number> {
@@ -179,6 +181,8 @@ async function killOne(found: WorkerOrRun, removes: boolean): Promise<void> {
 async function remove(origin: string, path: string, isClean: boolean): Promise<number> {
   if (!isClean)
     return warn(`the worktree ${path} was kept: it held changes that the agent had not committed`);
+  const { teardown: command } = (await loadSettings(origin)).settings;
+  await runTeardown(path, { command, tell: note });
   if (await removeWorktree(origin, path)) return say(`removed the worktree ${path} and its branch`);
   // The branch stays as long as it holds something that nobody has merged.
   const { ok, stderr } = await git(origin, ["worktree", "remove", path]);

@@ -22,7 +22,7 @@ import { textAt } from "../workspace/content.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../workspace/landing/worktree.js";
-import { createWorktree } from "../workspace/worktree/create.js";
+import { createWorktree, runTeardown } from "../workspace/worktree/create.js";
 import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
 import { assemble, systemClock } from "./assemble.js";
 import type { LanesSpec, RunContext, RunSpec } from "./spec.js";
@@ -112,7 +112,11 @@ async function storiesIn(
     ...{ signals: host.signals, clock: systemClock, isPaused, ...(await queueChecks(context, site, slot)) },
     placeOf: (lane) => placeIn(site, lane),
     folderOf: (lane) => laneFolder(folder, lane).path,
-    remove: ({ worktree, branch }) => remove(repository, worktree, branch),
+    async remove({ worktree, branch }, slot) {
+      const tell = (text: string) => void process.stderr.write(`ralph: ${text}\n`);
+      await runTeardown(join(worktree, site.inside), { command: context.settings.teardown, slot, tell });
+      await remove(repository, worktree, branch);
+    },
   };
 }
 

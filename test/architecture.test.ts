@@ -50,7 +50,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 1500,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2385, imports: ["process", "records", "workspace", "verify", "views"] },
+  github: { lines: 2395, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1025, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {

@@ -4,6 +4,7 @@ import {
   CHECKS,
   CONFIG,
   flag,
+  ISSUE,
   many,
   NO_DONE_INSTRUCTION,
   startFlags,
@@ -20,6 +21,7 @@ export const race = row("race [task]", "give one task to several agents; the fir
     flag("--completion-tag <tag>", "word with which the agent says that it is done (default: COMPLETE)"),
     flag("--no-completion-tag", "let the checks alone decide"),
     NO_DONE_INSTRUCTION,
+    ...ISSUE,
     CONFIG,
     ...startFlags({ maxIterations: "25" }, [
       { ...many("--agent <name>", "an agent of the race (repeatable)"), group: "Agent:" },

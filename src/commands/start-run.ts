@@ -42,7 +42,10 @@ export async function startRun(
   const target = reportTarget(flags);
   const { pr, worktree } = flags;
   if (pr)
-    await (await import("./pull-request.js")).requirePullRequest(start.origin ?? process.cwd(), worktree);
+    await (await import("./pull-request.js")).requirePullRequest(
+      start.origin ?? process.cwd(),
+      worktree ?? start.lanes !== undefined,
+    );
   const worker = assignment()?.name;
   if (worker !== undefined && flags.name !== undefined)
     throw failure("flag_invalid", "--name was given twice", `the run of worker ${worker} has its name`);

@@ -90,10 +90,15 @@ async function tipOf(checkout: string, branch: string, { id }: RunFolder): Promi
 }
 
 /** Throws where a run has no branch of its own. */
-export function branchOfRun(run: RunFolder): { checkout: string; branch: string; worktree: string } {
-  const { worktree, origin = worktree } = run.spec();
-  if (worktree !== undefined && origin !== undefined && existsSync(origin))
-    return { checkout: origin, branch: branchOf(worktree), worktree };
+export function branchOfRun(run: RunFolder): {
+  checkout: string;
+  branch: string;
+  worktree: string | undefined;
+} {
+  const { workspace, worktree, origin = worktree ?? workspace } = run.spec();
+  // Of several lanes, the one that holds the result.
+  const branch = run.state()?.finished?.branch ?? (worktree && branchOf(worktree));
+  if (branch !== undefined && existsSync(origin)) return { checkout: origin, branch, worktree };
   throw new RalphError(`run ${run.id} has no branch of its own: it worked in your checkout`, {
     code: "branch_missing",
     hint: "start it with --worktree; what is in your checkout is yours to push",

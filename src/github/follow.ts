@@ -53,10 +53,15 @@ export async function follow(
 async function untilEnd(run: RunFolder, options: FollowOptions, rounds: Rounds): Promise<NonNullable<End>> {
   const { number } = begin(run, options);
   const { tell, stop, pollMs } = options;
-  const places = branchOfRun(run);
+  const { worktree, ...places } = branchOfRun(run);
+  if (worktree === undefined)
+    throw new RalphError(`run ${run.name()} had several lanes, and none to work on in its rounds`, {
+      code: "worktree_missing",
+      hint: "only runs with --worktree are followed",
+    });
   const forge = await forgeOf(places.checkout, { tell, stop, patienceMs: PATIENCE_MS }, deliveryOf(run));
   await requirePush(forge);
-  const context: Context = { ...options, ...rounds, ...places, run, forge, number };
+  const context: Context = { ...options, ...rounds, ...places, worktree, run, forge, number };
   await requireOwnBranch(context);
   tell(`following pull request ${number} of ${fullName(forge.repo)}, looking every ${pollMs / 1000} s`);
   for (;;) {

@@ -149,4 +149,11 @@ describe("ralph pr", () => {
     const { code, stderr } = await p.ralph("pr", "--base", "gone");
     expect([code, stderr]).toEqual([2, expect.stringContaining("there is no branch gone")]);
   });
+
+  it("opens the branch of the lane that won a race", async () => {
+    const { p, hub } = githubProject(FIX);
+    const { code, all } = await p.ralph("race", "x", "--check", "test -f fix.txt", "--attempts", "2", "--pr");
+    expect([code, all]).toEqual([0, expect.stringContaining("opened pull request")]);
+    expect(hub.file(hub.pulls()[0]?.["head"].ref, "fix.txt")).toBe("fixed\n");
+  });
 });

@@ -27,7 +27,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3240, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3305,
+    lines: 3315,
     imports: [
       "process",
       "settings",

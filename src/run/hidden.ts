@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { parseDuration } from "../duration.js";
 import { RalphError } from "../errors.js";
 import { CHECK_TIMEOUT_MS, duration, invalid } from "../settings/limits.js";
@@ -78,6 +78,17 @@ export async function foundAgain(
       hint: "start a new run with it",
     });
   return found.filter((check) => check !== undefined);
+}
+
+/** Files outside of the project that a sandbox hides: those that hidden checks name, and the user's own settings. */
+export function hiddenFiles(checks: HiddenCheck[], workspace: string, home: string): string[] {
+  if (checks.length === 0) return [];
+  const named = checks.flatMap(({ command }) => command.match(/(?<![^\s='"])\/[^\s;&|<>()$`*?'"]+/g) ?? []);
+  const isApart = (path: string): boolean =>
+    !/^\/(?:usr|bin|sbin|lib\w*|etc|dev|proc|sys|nix)\//.test(path) &&
+    !`${path}/`.startsWith(`${workspace}/`);
+  const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return [join(home, "settings.json"), ...named.filter(isApart)].filter(isFile);
 }
 
 /** Where agents could read the commands all the same. */

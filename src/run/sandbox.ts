@@ -7,6 +7,7 @@ import { hostsFor } from "../sandbox/hosts.js";
 import type { Sandbox, SandboxScope, SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
 import { agentEnvironment } from "./agent-spec.js";
+import { hiddenFiles } from "./hidden.js";
 import type { PreparedRun, RunContext, RunSpec } from "./spec.js";
 
 /** Files take two to three seconds to get out of a virtual machine. */
@@ -61,7 +62,10 @@ export async function openSandbox({
   const { sandbox } = spec;
   if (sandbox === undefined || sandbox.kind === "none" || agent !== undefined) return undefined;
   const env = { ...context.env, ...context.variables[OWN_AGENT] };
-  return (await sandboxOf(sandbox.kind)).open(sandbox, await scopeOf(spec, env, host.signals.stop));
+  // Checks that run inside have to read their own files.
+  const files = sandbox.checks ? [] : hiddenFiles(context.hidden ?? [], spec.workspace, ralphHome());
+  const narrower = { ...sandbox, denyRead: [...sandbox.denyRead, ...files] };
+  return (await sandboxOf(sandbox.kind)).open(narrower, await scopeOf(spec, env, host.signals.stop));
 }
 
 /** The same for checks alone, in another folder; undefined: they run as the user would run them. */

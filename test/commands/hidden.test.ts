@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { hiddenFiles } from "../../src/run/hidden.js";
 import { createProject, type Project, type Step } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 import { APPROVE, FIX, IMPLEMENT, REJECT, project as storiesProject } from "./stories-kit.js";
@@ -133,6 +134,17 @@ describe("a hidden check", () => {
     });
     expect(readdirSync(join(p.home))).toEqual([]);
   });
+});
+
+it("hides the files of hidden checks from a sandbox, and no programs of the system", () => {
+  const p = createProject();
+  p.write("../home/settings.json", "{}");
+  const own = p.write("inside.sh", "");
+  const apart = p.write("../apart.sh", "").replace("project/../", "");
+  const commands = [`sh ${apart} --deep`, `/usr/bin/env sh ${own}`, "test -f /nowhere/at-all"];
+  const checks = commands.map((command) => ({ command, timeoutMs: 1 }));
+  expect(hiddenFiles(checks, p.dir, p.home)).toEqual([join(p.home, "settings.json"), apart]);
+  expect(hiddenFiles([], p.dir, p.home)).toEqual([]);
 });
 
 describe("--require-witness", () => {

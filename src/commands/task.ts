@@ -46,18 +46,20 @@ export async function run(
     stream: flags.streamAgentOutput ?? settings.streamAgentOutput,
     title,
     issue,
-    warnings: weakEnds(recipe, workspace),
+    warnings: weakEnds(recipe, workspace, flags),
   });
 }
 
 /** Both are allowed, and neither is what most people mean to do. */
-function weakEnds(recipe: PromptSpec, workspace: string): string[] {
+function weakEnds(recipe: PromptSpec, workspace: string, { hiddenCheck = [] }: StartFlags): string[] {
   const { checks, prompt, promptFile, donePattern, doneInstruction, completionResponse } = recipe;
   const text = prompt ?? readPrompt(promptFile as string, workspace);
   const asks = doneInstruction !== false || donePattern !== undefined || /<response>/i.test(text);
   const isDone = `<response>${completionResponse}</response>`;
   return [
-    ...(checks.length > 0 ? [] : ["no check: the agent's word alone decides (--check CMD adds one)"]),
+    ...(checks.length + hiddenCheck.length > 0
+      ? []
+      : ["no check: the agent's word alone decides (--check CMD adds one)"]),
     ...(asks ? [] : [`the prompt does not ask for ${isDone}, which ends the run`]),
   ];
 }
@@ -166,7 +168,7 @@ export async function repeat(
     promptVia,
     warnings: [
       ...(limits.maxIterations > MANY_ITERATIONS ? [MANY] : []),
-      ...(recipe.kind === "prompt" ? weakEnds(recipe, origin) : []),
+      ...(recipe.kind === "prompt" ? weakEnds(recipe, origin, flags) : []),
     ],
   });
 }

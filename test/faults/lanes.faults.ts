@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { PARALLEL } from "../lanes/kit.js";
 import { killedAt, threeLanes } from "../lanes/kills.js";
+import { PARALLEL } from "../lanes/kit.js";
 import { journalOf } from "./ending.js";
 import { eachOf } from "./harness.js";
 

@@ -41,7 +41,7 @@ test("quoted fields keep their commas", () => assert.deepEqual(parseLine('a,"b,c
 `;
 
 /** Projects, agents and a home below \`root\`. */
-export function sampleHome(root) {
+function sampleHome(root) {
   const home = join(root, "home");
   const bin = join(root, "bin");
   for (const folder of [home, bin]) mkdirSync(folder, { recursive: true });

@@ -55,7 +55,7 @@ test("each iteration has its diff, and a comment on one is refused when a later 
 
 test("a limit is raised, and the run goes on in a process that needs no dashboard", async () => {
   const { p, id } = await stopped();
-  const { PATH, HOME, RALPH_HOME } = process.env;
+  const before = { ...process.env };
   Object.assign(process.env, p.env);
   try {
     const { get, post, close } = await dashboardOf(p.env["RALPH_HOME"] as string);
@@ -70,7 +70,8 @@ test("a limit is raised, and the run goes on in a process that needs no dashboar
     await eventually(() => !readdirSync(locks).some((name) => name.endsWith(".json")));
     expect((await p.ralph("runs")).stdout).toContain("done");
   } finally {
-    Object.assign(process.env, { PATH, HOME, RALPH_HOME });
+    for (const name of Object.keys(p.env)) delete process.env[name];
+    Object.assign(process.env, before);
   }
 });
 

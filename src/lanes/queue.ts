@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody } from "../events.js";
-import type { Story } from "../recipes/stories/tasks.js";
+import { openStories } from "../recipes/stories/state.js";
+import { readTasks, type Story } from "../recipes/stories/tasks.js";
 import { writeAlone } from "../records/files.js";
 import { laneOf } from "../records/lanes.js";
 import type { Lane } from "../records/run-state.js";
@@ -44,6 +45,15 @@ async function* landLane(stories: Stories, lane: string): Next {
   const tip = await commitOf(repository, `refs/heads/${branch}`);
   if (tip === undefined)
     return yield* refused(stories, lane, { kind: "failed", said: `its branch ${branch} is gone` }, "");
+  const { tasks } = readTasks(await textAtCommit(repository, tip, stories.own.tasks));
+  const { id } = storyIn(stories, lane);
+  if (tasks === undefined || openStories(tasks, { ...stories.spec, only: id }).length > 0)
+    return yield* refused(
+      stories,
+      lane,
+      { kind: "failed", said: `${branch} does not hold ${id} as done` },
+      tip,
+    );
   const result = yield* told<LoopEventBody, LandingResult>((tell) => tryLanding(stories, lane, tip, tell));
   switch (result.kind) {
     case "landed":

@@ -43,7 +43,10 @@ export async function killedAt(at: string): Promise<unknown> {
   return isWhole ? undefined : { ...found, said: code === 0 ? "" : all.slice(-600) };
 }
 
-/** Every call that was written down, and none twice. */
+/** What every call has told that it cost: also one that was cut off later. */
 function costOf(events: LoopEvent[]): number {
-  return events.reduce((sum, event) => sum + (event.type === "agent.finished" ? (event.costUsd ?? 0) : 0), 0);
+  const results = events.flatMap((event) =>
+    event.type === "agent.event" && event.event.type === "result" ? [event.event.costUsd ?? 0] : [],
+  );
+  return results.reduce((sum, cost) => sum + cost, 0);
 }

@@ -35,11 +35,15 @@ export function siteOf(home: string, mirror: string, id: string, epoch: number):
   return { claim, path, mirror, home: join(path, "home"), worktree: join(path, "work", claim) };
 }
 
+const MOST_TRIES = 5;
+
 export async function makeSite({ path, mirror, worktree }: Site, commit: string): Promise<void> {
   makePrivateFolder(path);
   makePrivateFolder(dirname(worktree));
   const args = ["worktree", "add", "--quiet", "-B", branchOf(worktree), worktree, commit];
-  const added = await inMirror(mirror, args);
+  let added = await inMirror(mirror, args);
+  // git stumbles over a worktree that another claim is just making.
+  for (let tries = 1; !added.ok && tries < MOST_TRIES; tries += 1) added = await inMirror(mirror, args);
   if (added.ok) return;
   throw new RalphError(`cannot make the worktree: ${oneLine(added.stderr, "; ")}`, {
     code: "worktree_failed",

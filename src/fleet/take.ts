@@ -241,6 +241,7 @@ async function setAside({ context, job }: ClaimState, state: RunState | undefine
     },
     async giveBack(): Promise<void> {
       if (isLimited && cost !== null) allowance.left += own - (cost - spent);
+      if (isLimited && allowance.left <= 0) context.say("--max-cost is used up: no more jobs are taken");
       await release();
     },
   };

@@ -162,4 +162,33 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", (name, start) => {
     expect(await untilEnded(p, id)).toMatchObject({ success: true, iterations: 2 });
     expect(readFileSync(join(p.log, "prompt.2"), "utf8")).toContain("The answer is: The second.");
   });
+
+  it("gives jobs to workers with their tags, the higher priority first, within the budget of the day", async () => {
+    const p = fleetProject(engine.url);
+    const loop = ["loop", "count", "--check", "true"];
+    const docker = await p.submit(
+      ...loop,
+      "--name",
+      `docker-${name}`,
+      "--tag",
+      "docker",
+      "--max-cost",
+      "0.5",
+    );
+    const low = await p.submit(...loop, "--name", `low-${name}`);
+    const high = await p.submit(...loop, "--name", `high-${name}`, "--priority", "5");
+    const plain = p.worker();
+    await untilEnded(p, low);
+    const order = calls(p).map((line) => line.split(" ")[1]);
+    expect(order).toEqual([`${high}-1`, `${low}-1`]);
+    expect(await statusOf(p, docker)).toMatchObject({ status: "queued" });
+    plain.child.kill("SIGTERM");
+    await plain.result;
+    p.worker(["--tag", "docker", "--max-cost", "1"]);
+    expect(await untilEnded(p, docker)).toMatchObject({ success: true });
+    const dear = await p.submit(...loop, "--name", `dear-${name}`, "--max-cost", "9");
+    for (;;) if (String((await statusOf(p, dear))["waits"]).includes("budget")) break;
+    expect((await p.fleet("cancel", dear)).code).toBe(0);
+    for (;;) if ((await statusOf(p, dear))["status"] === "cancelled") break;
+  });
 });

@@ -11,10 +11,10 @@ const SUBMIT = [
 ].map((one) => ({ ...one, group: "Fleet:" }));
 
 /** Recipes that a job can be. */
-const RECIPES = ["run", "loop", "race", "stories", "pipeline"];
+const RECIPES = ["run", "loop", "stories", "pipeline"];
 /** Flags that are about the terminal that a run is in. */
 const isOfTerminal = ({ flags, group }: Flag): boolean =>
-  group === "Output:" || group === "Report:" || /^--(no-inhibit|pr)\b/.test(flags);
+  group === "Output:" || group === "Report:" || /^--(no-inhibit|pr|parallel)\b/.test(flags);
 
 const nameOf = ({ words }: CommandRow): string => words.split(" ")[0] ?? "";
 
@@ -42,7 +42,6 @@ function submitted(recipe: CommandRow, example = EXAMPLES[nameOf(recipe)] ?? "")
 
 const EXAMPLES: Record<string, string> = {
   run: 'run "Fix the failing test." --check "npm test"',
-  race: 'race "Add a login page" --check "npm test" --agent claude --agent codex',
   stories: "stories run",
   pipeline: "pipeline run specs/recipe-saver.md",
   loop: 'loop "Add a login page" --check "npm test"',

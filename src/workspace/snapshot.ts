@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { closeToOthers } from "../records/files.js";
 import { type Git, git, namesIn, nulEnded, repositoryRoot } from "./git.js";
 import { ACTIVE_FILE, RUNTIME_FOLDER } from "./runtime.js";
 import { uncommittedFiles } from "./uncommitted.js";
@@ -44,35 +43,31 @@ export async function takeSnapshot(
     GIT_INDEX_FILE: join(store, "index"),
   };
   mkdirSync(env.GIT_OBJECT_DIRECTORY, { recursive: true, mode: 0o700 });
-  const run: Git = (args, more) => git(root, args, { ...more, env });
+  const run: Git = (args, more) => git(root, args, { ...more, env, makesPrivate: true });
   if (head.ok) await run(["read-tree", "HEAD"]);
   const written = await treeOf(run, files);
-  settle(store);
+  rmSync(join(store, "index"));
   // Such as files that only look changed.
   return { ...(written === tree && { commit }), tree: written, folder };
 }
 
 /** A folder that no repository knows becomes a tree all the same. */
 async function withoutRepository(workspace: string, store: string, leftOut: string[]): Promise<Snapshot> {
-  const made = await git(workspace, ["init", "--quiet", "--bare", "--template=", store]);
+  const made = await git(workspace, ["init", "--quiet", "--bare", "--template=", store], {
+    makesPrivate: true,
+  });
   if (!made.ok) throw unknown(made.spawnError?.message ?? made.stderr);
   const env = { GIT_DIR: store, GIT_WORK_TREE: workspace, GIT_INDEX_FILE: join(store, "index") };
   const settings: [string, string][] = [
     ["core.bare", "false"],
     ["safe.bareRepository", "all"],
   ];
-  const run: Git = (args, more) => git(workspace, args, { ...more, env, settings });
+  const run: Git = (args, more) => git(workspace, args, { ...more, env, settings, makesPrivate: true });
   const listed = await run(["ls-files", "--others", "--exclude-standard", "-z"]);
   const files = namesIn(listed.stdout).filter((file) => isWork(file, leftOut));
   const tree = await treeOf(run, files);
-  settle(store);
-  return { tree, folder: "" };
-}
-
-/** git goes by the user's umask. */
-function settle(store: string): void {
   rmSync(join(store, "index"));
-  closeToOthers(store);
+  return { tree, folder: "" };
 }
 
 async function treeOf(run: Git, files: string[]): Promise<string> {

@@ -1,4 +1,12 @@
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { toRalphError } from "../errors.js";
 import { has } from "../records/files.js";
@@ -56,7 +64,7 @@ export function openTrees(workspace: string, folder: string, hidden: string[]): 
         if (existsSync(store.begin)) return;
         mkdirSync(store.objects, { recursive: true, mode: 0o700 });
         const own = join(gitFolder(root), "index");
-        if (existsSync(own)) copyFileSync(own, store.index);
+        if (existsSync(own)) copyPrivate(own, store.index);
         await bringUpToDate(root, run, hidden);
         // Its tree is made when somebody asks for it.
         if (existsSync(store.index)) copyFileSync(store.index, store.begin);
@@ -65,9 +73,16 @@ export function openTrees(workspace: string, folder: string, hidden: string[]): 
       attempt(async () => {
         if (!existsSync(store.objects) || !(await bringUpToDate(root, run, hidden))) return;
         const { ok, stdout } = await run(["write-tree", "--missing-ok"]);
-        if (ok) appendFileSync(store.list, `${JSON.stringify({ iteration, tree: stdout.trim() })}\n`);
+        const line = `${JSON.stringify({ iteration, tree: stdout.trim() })}\n`;
+        if (ok) appendFileSync(store.list, line, { mode: 0o600 });
       }),
   };
+}
+
+/** A copy has the mode of its source. */
+function copyPrivate(source: string, target: string): void {
+  copyFileSync(source, target);
+  chmodSync(target, 0o600);
 }
 
 function storeIn(folder: string) {
@@ -86,7 +101,8 @@ function inStore(root: string, { objects }: ReturnType<typeof storeIn>, index: s
     GIT_OBJECT_DIRECTORY: objects,
     GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(shared),
   };
-  return (args, more) => git(root, args, { ...more, env, settings: SETTINGS, encoding: "latin1" });
+  return (args, more) =>
+    git(root, args, { ...more, env, settings: SETTINGS, encoding: "latin1", makesPrivate: true });
 }
 
 /** false: git cannot tell. */

@@ -34,7 +34,8 @@ describe("ralph report", () => {
       .replace(/(name +)[a-z]+-[a-z]+/, "$1NAME")
       .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "WHEN")
       .replace(/\d+\.\ds/g, "0.1s")
-      .replace(p.dir, "DIR");
+      .replace(p.dir, "DIR")
+      .replace(p.home, "HOME");
     expect({ code, plain }).toEqual({
       code: 0,
       plain: `✅ Completed
@@ -46,6 +47,8 @@ describe("ralph report", () => {
   workspace  DIR
   started    WHEN UTC
   ended      WHEN UTC
+  receipt    HOME/.ralph/runs/RUN/receipt.json
+  re-check   ralph verify RUN
   reason     completed
   iterations 2 of 10
   time       0.1s

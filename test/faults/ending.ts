@@ -112,9 +112,9 @@ const withoutRun = (text: string): string => text.replaceAll(/\d{8}-\d{6}-[0-9a-
 /** An iteration that was cut off keeps the records of each try. */
 const isRetry = (name: string): boolean => /\/agent\.\d+\.(ndjson|log)$/.test(name);
 
-/** What holds times, paths or commits differs from run to run, and what an agent said may have been cut off. */
+/** What holds times, paths, stamps of files or commits differs from run to run, and what an agent said may have been cut off. */
 const VARYING =
-  /(ndjson|spec\.json|state\.json|git-start\.json|stories\.json|protected\/files\.json|worker\.json|output\.log|iterations\.log|agent\.log|prompt\.md)$/;
+  /(ndjson|spec\.json|receipt\.json|trees\/(begin|index)|state\.json|git-start\.json|stories\.json|protected\/files\.json|worker\.json|output\.log|iterations\.log|agent\.log|prompt\.md)$/;
 
 function digest({ name, content }: FoundFile): string {
   if (VARYING.test(name)) return "";

@@ -76,7 +76,7 @@ describe("ralph spawn", () => {
     [
       "lop task",
       2,
-      "lop is no loop (did you mean loop? Loops are run, loop, stories run, pipeline run; a command stands behind --)",
+      "lop is no loop (did you mean loop? Loops are run, loop, race, stories run, pipeline run; a command stands behind --)",
     ],
     ["stories status", 2, "stories status is no loop (did you mean stories run?"],
     ["--max-cost 2 loop task --check true", 2, "--max-cost stands before loop"],

@@ -14,7 +14,8 @@ describe("an examination", () => {
     const groups = await Promise.all(
       examine(broken).map(async ({ group, findings }) => ({ group, findings: await findings })),
     );
-    expect(groups.map(({ group }) => group)).toEqual(["settings", "git", "system", "sandboxes", "agents"]);
+    const names = ["settings", "git", "system", "sandboxes", "agents", "github"];
+    expect(groups.map(({ group }) => group)).toEqual(names);
     expect(groups.filter(({ findings }) => findings.some(({ name }) => name === "system"))).toEqual([
       {
         group: "system",

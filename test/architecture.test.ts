@@ -13,7 +13,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
   records: { lines: 2355, imports: ["process", "agents"] },
-  workspace: { lines: 3425, imports: ["process", "records"] },
+  workspace: { lines: 3430, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2100, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },

@@ -17,9 +17,9 @@ export interface ProcessTree {
 }
 
 const POLL_MS = 20;
-const UNCLEAR_POLL_MS = 5;
+const SHORT_POLL_MS = 5;
 const UNCLEAR_MS = 1000;
-const AFTER_KILL_MS = 3000;
+const AFTER_KILL_MS = 10_000;
 
 /**
  * SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves with how many there were, when
@@ -40,7 +40,7 @@ export async function killTree(tree: ProcessTree, graceMs: number, pids?: PidRan
       const before = unclear;
       unclear = starting.filter((pid) => before?.includes(pid) ?? true);
       if (unclear.length === 0 || sinceMs > UNCLEAR_MS) return told.size;
-      await sleep(UNCLEAR_POLL_MS);
+      await sleep(SHORT_POLL_MS);
       continue;
     }
     unclear = undefined;
@@ -49,7 +49,8 @@ export async function killTree(tree: ProcessTree, graceMs: number, pids?: PidRan
       told.add(pid);
       sendSignal(pid, signal);
     }
-    await sleep(POLL_MS);
+    // What forks faster than it is listed must not gain time while it is killed.
+    await sleep(signal === "SIGKILL" ? SHORT_POLL_MS : POLL_MS);
   }
 }
 

@@ -70,7 +70,7 @@ describe("ralph loop --worktree", () => {
       "more\n",
       ' M README.md\nA  staged\n?? .ralph/\n?? "un tracked"\n',
     ]);
-    expect(traces(p)).toEqual({ folder: true, branches: "", entries: 1 });
+    expect(traces(p)).toEqual(NOTHING);
   });
 
   it("chooses a name from the task and the run", async () => {
@@ -150,7 +150,7 @@ describe("what is left is committed whatever ended the run", () => {
     const args = ["loop", "--spec", "SPEC.md", "--check", "test -f ok", "--worktree", "one", "--json"];
     const { finished } = await p.start([...args, ...flags], { env: { SPEC: spec } }).result;
     expect(finished).toMatchObject({ reason, worktree: treeOf(p) });
-    expect(commits(p)).toBe(TITLE);
+    expect(commits(p)).toBe("Work on SPEC.md");
     expect(p.sh(`git -C '${treeOf(p)}' status --porcelain`)).toBe("");
   });
 

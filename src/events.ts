@@ -48,7 +48,7 @@ interface RunEvents extends LandingEvents, LaneEvents {
     credentials: string | null;
     workspace: string;
     limits: Limits;
-    /** What agents and checks leave running is left alone. */
+    /** Leave alone what agents and checks leave running. */
     background?: "keep";
     /** How many loops may work at the same time, where that is more than one. */
     parallel?: number;

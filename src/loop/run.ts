@@ -11,7 +11,7 @@ export interface LoopOptions {
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
   workspace: string;
-  /** What agents and checks leave running is left alone. */
+  /** Leave alone what agents and checks leave running. */
   background?: "keep";
   /** Names of the other agents of the run, by their roles. */
   others?: Record<string, string>;

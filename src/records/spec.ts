@@ -20,7 +20,7 @@ export interface SpecRecord {
   worktree?: string | undefined;
   /** What people call it. Runs of earlier releases have none. */
   name?: string | undefined;
-  /** The worker that it is the loop of. */
+  /** The worker whose loop it is. */
   worker?: string | undefined;
   /** Recipes keep what they were asked to do in different fields. */
   recipe: {

@@ -13,7 +13,7 @@ import type { AgentChoice, AgentSpec, AgentVariables, Nets, RunSpec } from "./sp
 
 type Environment = NodeJS.ProcessEnv;
 
-/** Which agent is asked, and with what. Everything that would fail at its first start fails here. */
+/** Resolves which agent to call, and with what. Everything that would fail at its first start fails here. */
 export async function resolveAgent(
   { agent, model, agentFlags }: AgentChoice,
   settings: Settings,
@@ -41,7 +41,7 @@ export async function resolveAgent(
   return spec;
 }
 
-/** Refuses an agent that could not be started, before anything is. */
+/** Refuses an agent that cannot be started, before anything starts. */
 export async function checkAgent(
   spec: AgentSpec,
   settings: Settings,
@@ -57,7 +57,7 @@ export async function checkAgent(
   const env = { ...outer, ...agentEnvironment(spec, settings) };
   const { name, words, flags, model, permissions } = spec;
   const [program = "", ...own] = words;
-  // In a virtual machine are other programs than here.
+  // A virtual machine has other programs than this machine.
   const isElsewhere = sandbox === "docker" && program !== "";
   const file = isElsewhere ? program : locate(program, workspace, env, settings);
   const agent = await agentFor(file);
@@ -67,7 +67,7 @@ export async function checkAgent(
       : "put the model into the command itself";
     throw new RalphError(`agent ${name} takes no --model`, { code: "model_not_taken", hint });
   }
-  // Claude Code would refuse in every iteration, after ralph has begun.
+  // Claude Code would refuse in every iteration, long after the start.
   const skips = permissions === "unattended" || permissions === "all";
   const mayBeRoot = !agent.refusesRoot || sandbox !== "none" || !skips || env["IS_SANDBOX"] === "1";
   if (!mayBeRoot && process.getuid?.() === 0 && !isGiven([...own, ...flags], ["--permission-mode"]))
@@ -90,7 +90,7 @@ export function agentEnvironment({ requested }: AgentSpec, settings: Settings): 
   return (profileFor(requested, settings) ?? settings.agent)?.env ?? {};
 }
 
-/** All of them on top of an environment; those of the run's own agent win. */
+/** Adds all of them to an environment; those of the run's own agent win. */
 export function withVariables(env: Environment, variables: AgentVariables): Environment {
   return Object.assign({ ...env }, ...Object.values(variables), variables[OWN_AGENT]);
 }
@@ -115,22 +115,22 @@ export function netAgents(
   };
 }
 
-/** The same agent with another model is called by both. */
+/** The same agent with another model carries both names. */
 export function escalated(agent: AgentSpec): AgentSpec {
   return { ...agent, name: `${agent.name} (${agent.model})` };
 }
 
-/** `build` is what files and examples from elsewhere call the agent that works when none was chosen. */
+/** Files and examples from elsewhere call the default agent `build`. */
 export function unlessDefault(agent: string | undefined, settings: Settings): string | undefined {
   return agent === "build" && ownProfile(agent, settings) === undefined ? undefined : agent;
 }
 
-/** `constructor` is no profile. */
+/** Own keys only: `constructor` is no profile. */
 function ownProfile(name: string, { agents = {} }: Settings): AgentProfile | undefined {
   return Object.hasOwn(agents, name) ? agents[name] : undefined;
 }
 
-/** undefined when nobody has said which agent. */
+/** undefined when no flag and no setting names an agent. */
 function profileFor(requested: string | undefined, settings: Settings): AgentProfile | undefined {
   const wanted = requested ?? settings.agent?.command;
   if (wanted === undefined) return undefined;

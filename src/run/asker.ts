@@ -27,7 +27,7 @@ export interface Asker {
   askForCommitMessage: RecipeContext["askForCommitMessage"];
   /** Name of the variable with the agent's key, if one is set. */
   credentials: string | null;
-  /** From now on the agent's hooks are answered as the recipe wants it, until the result is called. */
+  /** Starts to answer the agent's hooks as the recipe wants; the result stops that. */
   openHooks?(recipe: Recipe): Promise<() => void>;
 }
 
@@ -63,7 +63,7 @@ export async function askerOf(
   };
 }
 
-/** A command that is no known agent, or is to be typed to, gets the terminal of its window, where it has one. */
+/** A command that is no known agent, or that ralph types to, gets the terminal of its window, where there is one. */
 async function callerFor({ spec, host: { terminal } }: RunContext): Promise<typeof runAgent> {
   if (terminal === undefined) return runAgent;
   const { promptVia = "stdin" } = spec;
@@ -88,7 +88,7 @@ async function functionAsker(
   };
 }
 
-/** All that a call of an agent needs and that stays the same from call to call. */
+/** What every call of an agent needs and no call changes. */
 async function agentSetup(
   asked: AgentSpec,
   { spec, host, redact, folderFor, ...context }: RunContext,
@@ -98,7 +98,7 @@ async function agentSetup(
   const { workspace, recipe, limits, keepBackground } = spec;
   const file = asked.words[0] ?? "";
   const agent = await agentFor(file);
-  // Shows an agent that it is shut in: as root, some work nowhere else.
+  // Tells an agent that it is in a sandbox: as root, some work nowhere else.
   const env = { ...context.env, ...(sandbox && { IS_SANDBOX: "1" }) };
   const { stop, kill, over } = host.signals;
   const help = agent.probe && (await probed({ file, args: agent.probe, cwd: workspace, env }, sandbox, stop));
@@ -106,7 +106,7 @@ async function agentSetup(
   return {
     ...{ ...limits, ...asked, agent, model: asked.model, workspace, env, redact, sandbox, kill, folderFor },
     ...{ keepBackground, over, alive: host.alive },
-    // A sandbox of its own in this one works nowhere.
+    // An agent cannot open a sandbox of its own inside this one.
     permissions: sandbox !== undefined && asked.permissions === "unattended" ? "all" : asked.permissions,
     help: help ?? "",
     mode: spec.stream ? "stream" : "text",
@@ -121,7 +121,7 @@ async function agentSetup(
 
 const PROBE_MS = 15_000;
 
-/** What an agent says of itself; one that an earlier one may have changed says it inside. */
+/** Asks an agent for its version and flags; one that an earlier agent may have changed is asked inside the sandbox. */
 async function probed(command: Command, sandbox: Sandbox | undefined, stop: AbortSignal): Promise<string> {
   const said = await capture((await sandbox?.wrap({ command })) ?? command, { timeoutMs: PROBE_MS, stop });
   if (sandbox?.hasOwnPrograms === false) await sandbox.ended(said);
@@ -130,7 +130,7 @@ async function probed(command: Command, sandbox: Sandbox | undefined, stop: Abor
 
 const COMMIT_MESSAGE_MS = 5 * 60_000;
 
-/** In a stream, where there is one, so that it is known what the message costs. */
+/** As a stream, where the agent has one: only a stream says what the message costs. */
 async function askForCommitMessage(
   setup: AgentSetup,
   iteration: number,
@@ -143,7 +143,7 @@ async function askForCommitMessage(
   };
   const timeMs = Math.min(COMMIT_MESSAGE_MS, left?.timeMs ?? COMMIT_MESSAGE_MS);
   const remaining = { costUsd: left?.costUsd, tokens: left?.tokens, timeMs };
-  // With nothing left to spend, ralph words the commit itself.
+  // With nothing left to spend, ralph writes the message itself.
   if (Object.values(remaining).some((amount) => amount !== undefined && amount <= 0)) return { text: "" };
   const request = { iteration, attempt: 1, prompt: COMMIT_PROMPT, remaining, pricePerToken };
   const asked = runAgent({ ...setup, flags: [...setup.flags, ...textFlags(setup)], folderFor }, request);
@@ -156,10 +156,10 @@ async function askForCommitMessage(
     if (event.type === "agent.event" && event.event.type === "unknown") plain.push(event.event.line);
   }
   const { error, finalMessage } = step.value;
-  // An agent that is started by a program of the user may print its answer alone.
+  // An agent that a wrapper of the user starts may print only its answer.
   const isPlain = finished?.exitCode === 0 && finalMessage === "" && !plain.some(tellsOfLogin);
   const text = isPlain ? plain.join("\n") : error === null ? finalMessage : "";
-  // It is written into the history, and pushed.
+  // The message goes into the history, and may be pushed.
   return { text: setup.redact(text), spent: finished && spentIn(finished) };
 }
 

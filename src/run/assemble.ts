@@ -23,10 +23,10 @@ import { gitOfRun, holdGround, leftLockRemover, type RunGit } from "./ground.js"
 import { openSandbox } from "./sandbox.js";
 import type { RunContext, RunSpec } from "./spec.js";
 
-/** What has to be let go of, the last one first. */
+/** What to release, the last one first. */
 type Held = (() => unknown)[];
 
-/** The loop of a run, with the real world as its effects. `close` ends it, and lets go of all that the run holds. */
+/** Builds the loop of a run, with the real world as its effects. `close` ends it and releases what the run holds. */
 export async function assemble(state: RunState, context: RunContext) {
   const held: Held = [];
   const close = async (): Promise<void> => {
@@ -82,11 +82,11 @@ async function assembleInside(state: RunState, context: RunContext, held: Held) 
   held.push(() => events.return(undefined as never));
   return {
     events,
-    /** An event of the loop with what ralph does around it: all of them are told in this order. */
+    /** An event of the loop with the events of what ralph does around it, in order. */
     around(event: LoopEvent): Iterable<LoopEvent> {
       // After a pause a sandbox has to look at the files again.
       if (event.type === "run.resumed") sandbox?.wasPaused();
-      // Nobody cleans up after a run that is killed when its end is written down.
+      // A kill right after the end is written must leave nothing to clean up.
       if (event.type === "run.finished" && start !== undefined) forgetStart(start);
       return leftLocks(event);
     },
@@ -111,7 +111,7 @@ interface RunProtection {
   around(recipe: Recipe): Recipe;
   /** Asked after each check: why it does not count. */
   spoiled?: RecipeContext["spoiled"];
-  /** Undoes what an agent did that was cut off, or before the files are the user's. */
+  /** Undoes changes of an agent that was cut off, and all changes before the files go back to the user. */
   settle(iteration: number): AsyncGenerator<LoopEventBody, void>;
 }
 
@@ -139,7 +139,7 @@ async function createRecipe(
 ): Promise<Recipe> {
   const { workspace, recipe: asked, base, keepBackground, copied = [] } = spec;
   const row = await recipeRow(asked);
-  // Unless somebody asked for more, the checks run one after the other in their order.
+  // By default the checks run one after the other, in their order.
   const isPlain = spec.checks === undefined && !row.hasInputs?.(asked);
   const { createSchedule } = isPlain ? {} : await import("../verify/speed.js");
   const schedule = createSchedule?.(spec.checks ?? {}, { workspace, records: folder.path });
@@ -189,7 +189,7 @@ function effectsOf(
   };
   const since = { workspace, base: spec.base, hidden: copied, stop: signals.kill };
   return {
-    // Where nobody commits there is nothing to watch, and an event passes one generator less.
+    // Without commits there is nothing to watch, and events pass one generator fewer.
     runAgent: git.newPrograms === undefined ? asker.ask : askAndWatch,
     clock: systemClock,
     tree: { own: new Set(), read: () => treeState(workspace, signals.kill) },
@@ -197,7 +197,7 @@ function effectsOf(
     async *settle(iterations) {
       if (!isThere()) return { worktree };
       yield* protection.settle(iterations + 1);
-      // What a recipe leaves behind for its agents must not be taken for their work.
+      // Files that a recipe leaves for its agents are not their work.
       await recipe.close?.();
       return yield* settle(spec, iterations, signals.kill, git.start);
     },
@@ -228,7 +228,7 @@ export const systemClock: Clock = {
 /** How long the commit may take after a second signal. */
 const HURRIED_MS = 20_000;
 
-/** What an agent left uncommitted in a worktree, or on another branch, would not be part of a merge. */
+/** Commits what an agent left uncommitted in a worktree, or on another branch: a merge would not have it. */
 async function* settle(
   spec: RunSpec,
   iteration: number,

@@ -20,7 +20,7 @@ export interface RunChanges {
   words(args: string[]): { args: string[]; env: Record<string, string> };
 }
 
-/** `iteration`: that one alone. A text says why nobody can tell. */
+/** `iteration`: only that one. A string says why the changes are unknown. */
 export async function changesOf(run: RunFolder, iteration?: number): Promise<RunChanges | string> {
   const spec = readSpec(run);
   const repository = repositoryFor(spec);
@@ -44,7 +44,7 @@ export async function changesOf(run: RunFolder, iteration?: number): Promise<Run
   };
 }
 
-/** A worktree may be gone, and the folder that it came from is there. */
+/** The worktree, or the folder that it was made from once the worktree is gone. */
 function repositoryFor({ workspace, origin, base }: RunSpec): string | undefined {
   if (base === undefined) return undefined;
   const found = [workspace, origin].find((path) => path !== undefined && existsSync(path));
@@ -90,7 +90,7 @@ function ofIteration(iteration: number, finished: number, trees: Map<number, str
   return [from, to];
 }
 
-/** Of many new files only the digests are recorded. */
+/** Where there are many new files, ralph records only their digests. */
 async function missingIn(
   repository: string,
   from: string,

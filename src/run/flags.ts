@@ -2,12 +2,12 @@ import type { SandboxChoice } from "../sandbox/choose.js";
 import { invalid, MOST_CONFIRMATIONS, saysSomething, wholeNumber } from "../settings/limits.js";
 import type { RunRequest } from "./spec.js";
 
-/** The safety nets that are read by their names; limits are read by their rows. */
+/** The safety nets with a field of their own; limits are rows. */
 export interface NetFlags {
   fallbackAgent?: string[];
   escalateModel?: string;
   keepBackground?: boolean | undefined;
-  /** true: one that works, whichever; false: none. */
+  /** true: any kind that works; false: none. */
   sandbox?: string | boolean;
   hiddenCheck?: string[];
   /** false: the machine may fall asleep. */
@@ -16,15 +16,15 @@ export interface NetFlags {
 
 /** Flags of every command that starts a run, as commander hands them over. */
 export interface RequestFlags extends NetFlags {
-  /** What the run is called. */
+  /** The name of the run. */
   name?: string;
   agent?: string;
   model?: string | undefined;
   agentFlag?: string[];
   config?: string;
-  /** true: with a name that ralph chooses. */
+  /** true: ralph chooses the name. */
   worktree?: string | boolean | undefined;
-  /** Run the checks before the first iteration; a pull request tells what they said then. */
+  /** Run the checks before the first iteration; a pull request shows that result. */
   baseline?: boolean | undefined;
   /** Open a pull request when it has succeeded. */
   pr?: boolean;
@@ -61,7 +61,7 @@ function proofFrom({ confirm, requireWitness, sign, projectChecks, checkTimeout 
   };
 }
 
-/** What can be asked of a run that goes on, too. */
+/** What a resumed run accepts, too. */
 export function netsFrom(
   flags: NetFlags,
 ): Pick<RunRequest, "nets" | "sandbox" | "keepBackground" | "hiddenChecks"> {
@@ -78,7 +78,7 @@ export function netsFrom(
 
 const SANDBOXES = ["auto", "docker", "srt", "none"] as const;
 
-/** undefined where nothing was said. */
+/** undefined where no flag was given. */
 export function sandboxFrom({ sandbox }: NetFlags): SandboxChoice | undefined {
   if (sandbox === undefined) return undefined;
   if (typeof sandbox === "boolean") return sandbox ? "any" : "none";

@@ -18,7 +18,7 @@ import { removeLeftLocks } from "../workspace/left-locks.js";
 import { takeStart } from "../workspace/start.js";
 import type { RunContext } from "./spec.js";
 
-/** The folder that a run works in, held open: another one at its path is not taken for it. */
+/** Holds the folder of a run open, so that another folder at its path is not mistaken for it. */
 export function holdGround(workspace: string) {
   const held = openSync(workspace, "r");
   const { dev, ino } = fstatSync(held);
@@ -35,7 +35,7 @@ export function holdGround(workspace: string) {
       hint: "put it back, then continue with: ralph resume",
     });
   };
-  /** The same recipe; it neither plans nor judges when the folder is not there. */
+  /** The same recipe, which throws when the folder is not there. */
   const under = (recipe: Recipe): Recipe => ({
     ...recipe,
     async plan(context) {
@@ -53,13 +53,13 @@ export function holdGround(workspace: string) {
   return { isThere, under, release: () => closeSync(held) };
 }
 
-/** What a run keeps in mind of git from its start on, also after a resume. */
+/** What a run remembers of git from its start, also after a resume. */
 export interface RunGit {
-  /** How the repository stood; undefined: there is none. */
+  /** The repository at the start; undefined: there is none. */
   start: Start | undefined;
-  /** What git would run that it did not run then; undefined: nobody commits. */
+  /** Finds programs that git would run now and did not run then; undefined: the run makes no commits. */
   newPrograms: FindNewPrograms | undefined;
-  /** Looks for filters that an agent has set up: git would run them whenever ralph looks at files. */
+  /** Switches off filters that an agent has set up: git would run them whenever ralph reads files. */
   watchFilters(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export async function gitOfRun({ spec: { workspace, recipe }, folder }: RunConte
 async function startOf(root: string, { path }: RunFolder, commits: boolean): Promise<Start> {
   const [file, excludes] = [join(path, "git-start.json"), join(path, "git-excludes")];
   const known = readJson(file);
-  // What cannot be read is looked at anew.
+  // A file that cannot be read is made again.
   if (has(known, { root: "string", settings: "array" })) return { ...(known as unknown as Start), excludes };
   const { start, ignored } = await takeStart(root, excludes, commits);
   writeAlone(excludes, ignored, 0o600);
@@ -86,7 +86,7 @@ async function startOf(root: string, { path }: RunFolder, commits: boolean): Pro
   return start;
 }
 
-/** Remembers what git runs in the workspace when a run begins, and tells later what of it is new. */
+/** Records what git runs in the workspace when a run begins; the result finds what is new since then. */
 async function rememberPrograms(folder: RunFolder, workspace: string): Promise<FindNewPrograms> {
   const known = programsBefore(folder);
   const before = known ?? (await gitPrograms(workspace));
@@ -94,7 +94,7 @@ async function rememberPrograms(folder: RunFolder, workspace: string): Promise<F
   return () => newPrograms(workspace, before);
 }
 
-/** undefined: the run did not remember it. Of what cannot be read, all counts as new. */
+/** undefined: the run has no such record. If the record cannot be read, everything counts as new. */
 export function programsBefore(folder: RunFolder): GitPrograms | undefined {
   const file = programsFile(folder);
   if (!existsSync(file)) return undefined;
@@ -111,8 +111,8 @@ const STARTS = new Set<LoopEvent["type"]>(["agent.started", "check.started"]);
 const ENDS = new Set<LoopEvent["type"]>(["run.resumed", "agent.finished", "iteration.finished"]);
 
 /**
- * Removes the locks that calls leave in the repository, before the loop goes on. The result tells each event of the
- * loop, and what was removed around it. `cutOff`: when a call of an earlier process began that was cut off.
+ * Removes the locks that calls leave in the repository, before the loop goes on. The result yields each event of the
+ * loop, and an event for what it removed. `cutOff`: when a call began that the end of an earlier process cut off.
  */
 export function leftLockRemover(
   workspace: string,
@@ -120,8 +120,8 @@ export function leftLockRemover(
   cutOff: number | undefined,
   isLane: boolean,
 ) {
-  // An agent could make `.git` lead to another repository; one that it has made itself counts. The records that all
-  // lanes share may be locked by another one.
+  // An agent could make `.git` lead to another repository; one that it has made itself counts. Another lane may
+  // hold a lock in the folder that all lanes share.
   const known = gitFolders(workspace).slice(isLane ? 1 : 0);
   const madeHere = (): string[] => gitFolders(workspace).filter((one) => one === join(workspace, ".git"));
   /** When the first call began after which a lock may be left. */
@@ -143,7 +143,7 @@ export function leftLockRemover(
       since ??= Date.parse(ts);
       mayBeLeft = true;
     }
-    // After these, nothing of an agent, a check or ralph itself needs a lock of git, and one may have been left.
+    // After these events no agent, check or command of ralph needs a lock of git: any that is there was left.
     if (ENDS.has(type) || ("passed" in event && !event.passed)) yield* removed();
     if (type === "iteration.finished" && !mayBeLeft) since = undefined;
   };

@@ -34,14 +34,14 @@ function refuseNothing(command: string): void {
 /** `sh /opt/checks/all.sh` */
 const PROGRAM = /^\s*(?:(?:sh|bash|zsh|node|python3?|ruby|perl|deno|bun)\s+)?(\/[^\s;&|<>()$`*?'"]+)(?=\s|$)/;
 
-/** A program that is named by its whole path is there already: no agent has to make it. */
+/** A program with an absolute path exists already: no agent has to make it. */
 function refuseMissing({ command, name = "a hidden check" }: HiddenCheck): void {
   const file = PROGRAM.exec(command)?.[1];
   if (file === undefined || existsSync(file)) return;
   throw new RalphError(`${name} cannot run: its file is missing: ${file}`, { code: "hidden_check_missing" });
 }
 
-/** What a run keeps of them. */
+/** What the spec of a run keeps of its hidden checks. */
 export async function keptOf(checks: HiddenCheck[]): Promise<Pick<RunSpec, "hidden">> {
   if (checks.length === 0) return {};
   const { hiddenName } = await import("../verify/hidden.js");
@@ -51,7 +51,7 @@ export async function keptOf(checks: HiddenCheck[]): Promise<Pick<RunSpec, "hidd
   };
 }
 
-/** The hidden checks that a run began with, found again among those that are given now. */
+/** The hidden checks that a run began with, matched with those that are given now. */
 export async function foundAgain(
   { id, hidden: kept = [] }: Pick<RunSpec, "id" | "hidden">,
   given: Given,
@@ -91,7 +91,7 @@ export function hiddenFiles(checks: HiddenCheck[], workspace: string, home: stri
   return [join(home, "settings.json"), ...named.filter(isApart)].filter(isFile);
 }
 
-/** Where agents could read the commands all the same. */
+/** Warns of places where agents could read the commands. */
 export function readableSettings({ files }: LoadedSettings, workspace: string): string[] {
   const own = files.filter(({ content }) => Reflect.has(Object(content), "hiddenChecks"));
   const isInside = (name: string): boolean => !relative(workspace, resolve(workspace, name)).startsWith("..");

@@ -12,7 +12,7 @@ import { PROGRAM } from "../package-folder.cjs";
 import { isTree } from "../settings/merge.js";
 
 export interface RunHooks {
-  /** An agent is called: how its hooks reach the loop. undefined for one that has none. */
+  /** How the hooks of an agent reach the loop; undefined for an agent without hooks. */
   beginCall(setup: AgentSetup): LoopHooks | undefined;
   close(): void;
 }
@@ -20,7 +20,7 @@ export interface RunHooks {
 /** Long enough for `git status` in a large repository; an agent goes on when its hook does not answer. */
 const TIMEOUT_SECONDS = 60;
 
-/** Answers the hooks of these agents as long as the run lasts. undefined where nobody can listen. */
+/** Answers the hooks of these agents while the run lasts; undefined where no port can be opened. */
 export async function startHooks(
   setups: AgentSetup[],
   recipe: Recipe,
@@ -52,7 +52,7 @@ export async function startHooks(
     },
     close() {
       server.close();
-      // What users give to their agents may hold secrets.
+      // The settings that users give to their agents may hold secrets.
       for (const { settings } of wirings.values()) if (settings) rmSync(settings.file, { force: true });
     },
   };
@@ -61,8 +61,8 @@ export async function startHooks(
 const MAX_SETTINGS_BYTES = 1024 * 1024;
 
 /**
- * The settings that the user gave to the agent, as JSON or as the name of a file: the hooks become a part of them.
- * Where they can't be read they are the agent's alone, and there are no hooks.
+ * Adds the hooks to the settings that the user gave to the agent, as JSON or as the name of a file. Settings that
+ * cannot be read go to the agent as they are, without hooks.
  */
 function settingsOf(
   { agent, words, flags, workspace }: AgentSetup,
@@ -86,7 +86,7 @@ function settingsOf(
 const LOOPBACK = "127.0.0.1";
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
-/** Variables that keep what is meant for this machine from going to a proxy, where there is one. */
+/** Variables that keep requests to this machine away from a proxy, where one is set. */
 export function pastProxies(env: NodeJS.ProcessEnv): Record<string, string> {
   const isProxied = PROXIES.some((name) => env[name] || env[name.toLowerCase()]);
   if (!isProxied) return {};

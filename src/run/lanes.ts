@@ -37,7 +37,7 @@ interface Site {
   inside: string;
 }
 
-/** The loops of a run with several lanes, with the real world as their effects. */
+/** Builds the loops of a run with several lanes, with the real world as their effects. */
 export async function assembleLanes(state: RunState, context: RunContext) {
   const { spec, host, folder, env, variables } = context;
   const { id, name, workspace: repository, limits, agent, keepBackground } = spec;
@@ -120,7 +120,7 @@ async function storiesIn(
   };
 }
 
-/** Makes a lane ready, and assembles the loop in it as that of a run in a worktree. */
+/** Prepares a lane, and assembles its loop like that of a run in a worktree. */
 function laneOpener(context: RunContext, state: RunState, site: Site, lanes: LanesSpec): LanesSetup["open"] {
   const { host, folder, env, spec } = context;
   const asking = Object.entries(state.lanes ?? {}).find(([, { state: loop }]) => loop.question)?.[0];
@@ -141,14 +141,14 @@ function laneOpener(context: RunContext, state: RunState, site: Site, lanes: Lan
       env: { ...env, RALPH_SLOT: String(slot) },
       lane: {
         around: (recipe) => untilResolved(recipe, worktree, lane, returned),
-        // An answer is for the one who asked.
+        // An answer goes to the lane that asked.
         steering: () => (asking === undefined || asking === start.lane ? pendingWords(folder) : undefined),
       },
     });
   };
 }
 
-/** What the loop in a lane works on, and whom it asks. */
+/** What the loop in a lane works on, and which agent it calls. */
 function ofLane(
   { spec, variables }: RunContext,
   { lane, story }: LaneStart,
@@ -177,7 +177,7 @@ interface Making {
 
 const SETUP_MS = 30 * 60_000;
 
-/** The checkout of a lane, made where it is not there. Returns the files that were copied into it. */
+/** Makes the checkout of a lane, unless it exists. Returns the files that were copied into it. */
 async function makeReady(
   { spec, settings }: RunContext,
   { worktree: path, branch, base, lane }: LaneStart,
@@ -187,7 +187,7 @@ async function makeReady(
   const file = join(records, "copied.json");
   const known = readJson(file);
   if (Array.isArray(known) && existsSync(path)) return known.map(String);
-  // What was cut off while it was made is made anew; a branch with work on it is kept.
+  // A checkout that was cut off while it was made is made again; a branch with work on it stays.
   await removeOwnWorktree(repository, path);
   const tip = await commitOf(repository, `refs/heads/${branch}`);
   if (tip !== undefined && tip !== base) {
@@ -206,7 +206,7 @@ async function makeReady(
   return copied;
 }
 
-/** Takes away what a lane had; its work has landed. */
+/** Removes the worktree and the branch of a lane whose work has landed. */
 async function remove(repository: string, worktree: string, branch: string): Promise<void> {
   await removeOwnWorktree(repository, worktree);
   await git(repository, ["branch", "--quiet", "-D", branch]);
@@ -217,11 +217,11 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Others are in it.
+    // The folder is not empty.
   }
 }
 
-/** The checks of all stories, as the run began with them: what agents have added to the list is not among them. */
+/** The checks of all stories as they were at the start of the run, without what agents have added since. */
 async function queueChecks(
   { spec, env, redact, settings, host }: RunContext,
   { repository, inside }: Site,

@@ -37,7 +37,7 @@ import {
 } from "./spec.js";
 import { checkFolder, openTarget, type Preparing } from "./target.js";
 
-/** Everything that can be wrong is found here, before anything is started. */
+/** Checks everything that can be wrong, before anything starts. */
 export async function prepareRun(
   request: RunRequest,
   loaded: LoadedSettings,
@@ -50,9 +50,9 @@ export async function prepareRun(
   if (request.name !== undefined) refuseTaken(checkName(request.name), preparing.home ?? ralphHome());
   const hidden = hiddenChecksOf(request, loaded);
   const key = await keyFor(request, origin);
-  // git answers while the rest is checked.
+  // git answers while ralph checks the rest.
   const head = request.worktree === undefined ? headCommit(origin) : undefined;
-  // A function of a program runs in that program: it cannot be shut in, and nobody is asked in its place.
+  // A function runs in the program that called ralph: it gets no sandbox and no fallback.
   const wanted =
     "words" in own
       ? { sandbox: "none" as const, agents: {} }
@@ -104,7 +104,7 @@ function proofOf({ confirm: given, requireWitness, sign }: RunRequest, settings:
   };
 }
 
-/** A name goes to the latest run that wants it, but not while another one works under it. */
+/** The latest run gets the name, unless another run with this name is still running. */
 function refuseTaken(name: string, home: string): void {
   const refusal = (who: string, hint: string): RalphError =>
     new RalphError(`--name ${name} is taken: ${who}`, { code: "name_taken", hint });
@@ -114,7 +114,7 @@ function refuseTaken(name: string, home: string): void {
     throw refusal(`run ${run} is running`, "choose another");
 }
 
-/** Makes a run ready that goes on. */
+/** Prepares a run that goes on. */
 export async function prepareResume(
   folder: RunFolder,
   { nets = {}, keepBackground, ...request }: ResumeRequest,
@@ -127,7 +127,7 @@ export async function prepareResume(
   (await recipeRow(recipe)).checkResume?.(recipe, workspace);
   const hidden = await foundAgain(before, request, loaded);
   const key = await keyFor(before, origin);
-  // Those that are given now take the place of those of then.
+  // Agents that are given now replace the earlier ones.
   const kept = Object.entries(agents).filter(([role]) => !nets.fallbackAgents || !isFallback(role));
   const { escalateModel: model, fallbackAgents = [] } = nets;
   const stronger = { ...agent, model, flags: withoutFlag(agent.flags, MODEL_FLAGS) };
@@ -136,7 +136,7 @@ export async function prepareResume(
     ...netAgents({ fallbackAgents }, { agentFlags: [] }, {}),
     ...(model !== undefined && { [ESCALATED]: escalated(stronger) }),
   };
-  // The sandbox it had, unless another one is asked for; it may be gone by now.
+  // The same sandbox, unless another one is given; it may be gone by now.
   const sandbox = request.sandbox ?? before.sandbox?.kind ?? "none";
   const { unsheltered, ...checked } = await check(
     { ...before, limits: request.limits, origin, sandbox, agents: wanted, isContinued: true },
@@ -167,7 +167,7 @@ interface Wanted extends Pick<RunSpec, "recipe" | "limits" | "workspace"> {
 
 type Checked = Pick<RunSpec, "agent" | "agents" | "sandbox"> & Pick<PreparedRun, "unsheltered">;
 
-/** What holds for a run that begins and for one that goes on: its limits, its sandbox and its agents. */
+/** Checks what a new run and a resumed one have in common: limits, sandbox and agents. */
 async function check(wanted: Wanted, settings: Settings): Promise<Checked> {
   const { recipe, limits, workspace, origin, isContinued } = wanted;
   const { mostIterations: most } = await recipeRow(recipe);
@@ -181,7 +181,7 @@ async function check(wanted: Wanted, settings: Settings): Promise<Checked> {
     }
     const spec = await resolveAgent(one, settings, origin, process.env, kind);
     const [file = "", ...words] = spec.words;
-    // A program that is named by its path is the one of the checkout.
+    // A program with a relative path is the one of the checkout.
     if (wanted.worktree && file.includes("/")) spec.words = [resolve(origin, file), ...words];
     return role === ESCALATED ? escalated(spec) : spec;
   };
@@ -192,7 +192,7 @@ async function check(wanted: Wanted, settings: Settings): Promise<Checked> {
   return { agent, ...(Object.keys(agents).length > 0 && { agents }), sandbox, unsheltered: why };
 }
 
-/** What a spec asks for that will have no effect, and what the user does not expect. */
+/** Warnings: what in the spec has no effect, and what the user may not expect. */
 async function warningsOf(spec: RunSpec): Promise<string[]> {
   const { worktree, origin = "", baseline, protect = [], workspace, recipe, checks: speed } = spec;
   const inWorktree = worktree === undefined ? [] : await notInWorktree(origin, workspace, worktree);
@@ -206,7 +206,7 @@ async function warningsOf(spec: RunSpec): Promise<string[]> {
   if (!baseline && inputs.length === 0) return [...warnings];
   const checks = (await recipeRow(recipe)).checks?.(recipe, workspace);
   if (baseline && checks?.length === 0) warnings.add("--baseline: there is no check to run");
-  // A command that is written in another way than the check itself makes nothing quicker.
+  // A command that differs from the check's own text speeds nothing up.
   for (const command of inputs.filter((input) => checks?.includes(input) === false)) {
     const meant = nearest(command, checks ?? []);
     const hint = meant === undefined ? "" : `; did you mean "${brief(meant)}"?`;
@@ -215,7 +215,7 @@ async function warningsOf(spec: RunSpec): Promise<string[]> {
   return [...warnings];
 }
 
-/** What the checkout has and a new worktree does not. Without dependencies, every check fails and every try costs. */
+/** Warns that a new worktree lacks the dependencies of the checkout: every check would fail, and every try costs. */
 async function notInWorktree(origin: string, workspace: string, worktree: string): Promise<string[]> {
   const dirty = (await isDirty(origin))
     ? ["uncommitted changes of this checkout are not in the worktree"]
@@ -230,7 +230,7 @@ async function notInWorktree(origin: string, workspace: string, worktree: string
   ];
 }
 
-/** Settings and the list of what is copied are taken from the checkout as they are. */
+/** The settings and the list of files to copy come from the checkout as it is. */
 async function isDirty(origin: string): Promise<boolean> {
   const known = [`**/${RUNTIME_FOLDER}/**`, INCLUDE_FILE].map((path) => `:(top,exclude,glob)${path}`);
   const args = ["status", "--porcelain", "--untracked-files=normal", "--", ":/", ...known];

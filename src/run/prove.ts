@@ -10,7 +10,7 @@ import type { HiddenChecks } from "../verify/hidden.js";
 import { takeSnapshot } from "../workspace/snapshot.js";
 import type { RunContext } from "./spec.js";
 
-/** Writes the receipt of a run that has succeeded. That it cannot be written does not change how the run ended. */
+/** Writes the receipt of a successful run. A receipt that cannot be written does not change the outcome. */
 export async function prove(
   context: RunContext,
   state: RunState,
@@ -45,7 +45,7 @@ async function receiptOf(
   return await writeReceipt(folder.path, redactDeep(facts, redact), key);
 }
 
-/** The checks of the last verification, which decided. */
+/** The checks of the last verification, the one that decided. */
 function checksOf(
   { iteration, baseline }: RunState,
   workspace: string,
@@ -56,7 +56,7 @@ function checksOf(
     const before = baseline?.find((one) => one.command === command)?.before;
     const isHidden = check.hidden === true;
     const log = isHidden ? hidden?.logOf(command) : check.log;
-    // The digest of a secret command is known to those who know the command.
+    // Only a person who knows a secret command can compute its digest.
     const known = (isHidden && hidden?.commandOf(command)) || command;
     return {
       ...(isHidden ? { name: command } : { name, command }),

@@ -28,7 +28,7 @@ import { assemble } from "./assemble.js";
 import type { Host, PreparedRun, RunContext, RunSpec } from "./spec.js";
 import { treeRecorder } from "./trees.js";
 
-/** A run with its lock and its records: every event is written down before it is told. */
+/** A run with its lock and its records: ralph writes every event down before it yields it. */
 export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGenerator<LoopEvent, Outcome> {
   const { spec, isContinued } = prepared;
   const home = writableHome(host.home);
@@ -58,7 +58,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
         await run.close().finally(records.finish);
       }
     } catch (error) {
-      // The records cannot be written any more; whoever watches is told all the same.
+      // The records cannot be written any more, but the views still get the outcome.
       const outcome = failure(state, error);
       yield { v: 1, type: "run.finished", ts: new Date().toISOString(), run: state.run, ...outcome };
       return outcome;
@@ -71,7 +71,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
   }
 }
 
-/** The code for lanes is loaded where there are some. */
+/** Loads the code for lanes only for a run that has some. */
 async function assembled(state: RunState, context: RunContext): ReturnType<typeof assemble> {
   if (context.spec.lanes === undefined) return assemble(state, context);
   return (await import("./lanes.js")).assembleLanes(state, context);
@@ -83,7 +83,7 @@ function newRunFolder(home: string, spec: RunSpec): RunFolder {
   return folder;
 }
 
-/** Where it stands, read when nobody else can be writing it. */
+/** The state from the journal, which nothing else can be writing now. */
 async function stateOf(folder: RunFolder, { spec: { limits }, isContinued }: PreparedRun): Promise<RunState> {
   if (!isContinued) return initialState(folder.id);
   const setAside = existsSync(folder.journal) ? repairJournal(folder.journal) : undefined;
@@ -94,7 +94,7 @@ async function stateOf(folder: RunFolder, { spec: { limits }, isContinued }: Pre
     const hint = "start a new one with ralph run";
     throw new RalphError(`run ${folder.id} is completed`, { code: "run_completed", hint });
   }
-  // What was killed before it was closed, or answered and not verified, comes to its end first.
+  // An iteration that was killed before it ended, or was not verified yet, is finished first.
   const isOpen = state.status !== "finished" || state.answer !== undefined;
   const reason = isOpen || isSuccess(state.stop) ? undefined : limitReached(state, limits);
   if (reason === undefined) return state;
@@ -114,7 +114,7 @@ function contextOf(
 ): RunContext {
   const { spec, variables } = prepared;
   removeBegun(folder.path);
-  // An earlier release may have left it open.
+  // An earlier release may have left it open to others.
   closeToOthers(folder.path);
   const visible = withVariables(process.env, variables);
   writeSpec(folder.specFile, spec, visible);
@@ -128,7 +128,7 @@ function contextOf(
   return { ...prepared, host, folder, folderFor, redact, env, hookToken, cutOff };
 }
 
-/** Loading `node:crypto` for it would take longer than writing the run's first events. */
+/** Loading `node:crypto` would take longer than writing the run's first events. */
 function randomToken(): string {
   const bytes = Buffer.alloc(24);
   const source = openSync("/dev/urandom", "r");
@@ -146,7 +146,7 @@ function openRecords({ folder, redact, spec }: RunContext) {
   let last = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> = Promise.resolve();
   return {
-    /** Returns the event as it was written. */
+    /** Returns the event as written. */
     write(event: LoopEvent): LoopEvent {
       const line = JSON.stringify(event);
       const isClean = redact(line) === line;
@@ -175,7 +175,7 @@ function openRecords({ folder, redact, spec }: RunContext) {
   };
 }
 
-/** The outcome of a run that a known error ended; others are thrown on. */
+/** The outcome of a run that a known error ended; other errors are thrown. */
 function failure(state: RunState, error: unknown): Outcome {
   const known = toRalphError(error);
   if (known === undefined) throw error;

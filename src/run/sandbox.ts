@@ -10,10 +10,10 @@ import { agentEnvironment } from "./agent-spec.js";
 import { hiddenFiles } from "./hidden.js";
 import type { PreparedRun, RunContext, RunSpec } from "./spec.js";
 
-/** Files take two to three seconds to get out of a virtual machine. */
+/** Files take two to three seconds to leave a virtual machine. */
 const SETTLE_SECONDS = 2.5;
 
-/** What a run is shut into. Where it cannot be had, nothing is started. */
+/** The sandbox of a run. Nothing starts if it is not available. */
 export async function sandboxFor(
   choice: SandboxChoice,
   { sandbox: settings = {} }: Settings,
@@ -44,7 +44,7 @@ export async function sandboxInForce({ spec, variables, unsheltered }: PreparedR
 
 type ShutIn = Pick<RunSpec, "agent" | "agents" | "sandbox" | "workspace">;
 
-/** Throws where the settings ask for what the sandbox cannot hold. */
+/** Throws if the settings ask for more than the sandbox can enforce. */
 export async function checkSandbox(wanted: ShutIn, settings: Settings): Promise<void> {
   const { sandbox, agent } = wanted;
   if (sandbox === undefined) return;
@@ -52,7 +52,7 @@ export async function checkSandbox(wanted: ShutIn, settings: Settings): Promise<
   await (await sandboxOf(sandbox.kind)).check?.(sandbox, await scopeOf(wanted, env));
 }
 
-/** undefined: the agent is not shut in. */
+/** undefined: no sandbox. */
 export async function openSandbox({
   spec,
   agent,
@@ -62,13 +62,13 @@ export async function openSandbox({
   const { sandbox } = spec;
   if (sandbox === undefined || sandbox.kind === "none" || agent !== undefined) return undefined;
   const env = { ...context.env, ...context.variables[OWN_AGENT] };
-  // Checks that run inside have to read their own files.
+  // Checks that run inside must be able to read their own files.
   const files = sandbox.checks ? [] : hiddenFiles(context.hidden ?? [], spec.workspace, ralphHome());
   const narrower = { ...sandbox, denyRead: [...sandbox.denyRead, ...files] };
   return (await sandboxOf(sandbox.kind)).open(narrower, await scopeOf(spec, env, host.signals.stop));
 }
 
-/** The same for checks alone, in another folder; undefined: they run as the user would run them. */
+/** The same for checks only, in another folder; undefined: they run without a sandbox. */
 export async function sandboxForChecks(
   spec: RunSpec,
   workspace: string,

@@ -2,11 +2,11 @@ import type { Signals } from "../loop/effects.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** First signal: the operation at work is finished. Second one: it is ended at once. */
+/** First signal: the current step finishes. Second signal: it ends at once. */
 export function handleSignals(onFirst: () => void): { signals: Signals; release(): void } {
   const [stop, kill] = [new AbortController(), new AbortController()];
   const handle = (name: NodeJS.Signals): void => {
-    // The end of a terminal ends the run that is shown in it. Node forgets that `nohup` switched that off, but
+    // A run ends with the terminal that shows it. Node forgets that `nohup` switched that off, but
     // under `nohup`, as in the background of a machine, no stream is a terminal.
     const streams = [process.stdin, process.stdout, process.stderr];
     if (name === "SIGHUP" && !streams.some((stream) => stream.isTTY === true)) return;

@@ -15,69 +15,69 @@ import type { Settings } from "../settings/schema.js";
 import type { HiddenCheck } from "../verify/hidden.js";
 import type { Speed } from "../verify/speed.js";
 
-/** What is asked of a run and stays as it is in its spec. */
+/** What a request and the spec of a run have in common. */
 interface Asked {
   recipe: RecipeSpec;
   limits: SpecRecord["limits"];
-  /** Whether the agent's steps are read as they happen, or its final answer alone. */
+  /** true: read the agent's steps as they happen; false: only its final answer. */
   stream: boolean;
-  /** Whether the checks are run before the first iteration. */
+  /** Run the checks before the first iteration. */
   baseline?: boolean | undefined;
-  /** How often checks that all passed are run again before that counts. */
+  /** How often checks that all passed run again before the result counts. */
   confirm?: number | undefined;
-  /** Whether a run fails in which no check went from red to green. */
+  /** Fail a run in which no check went from red to green. */
   requireWitness?: boolean | undefined;
-  /** Whether the receipt is signed with the user's ssh key. */
+  /** Sign the receipt with the user's ssh key. */
   sign?: boolean | undefined;
-  /** What agents and checks leave running is left alone. */
+  /** Leave alone what agents and checks leave running. */
   keepBackground?: boolean | undefined;
-  /** Settings file that was named by the user. */
+  /** The settings file that the user named. */
   config?: string | undefined;
-  /** How its agent gets the prompt, where it has a terminal. */
+  /** How an agent on a terminal gets the prompt. */
   promptVia?: "stdin" | "keys" | undefined;
-  /** What people call it; ralph finds two words where nobody says. */
+  /** Its short name; default: two words that ralph chooses. */
   name?: string | undefined;
-  /** The worker that it is the loop of. */
+  /** The worker whose loop it is. */
   worker?: string | undefined;
   /** The issue that it came from. */
   issue?: SpecRecord["issue"];
-  /** A pull request is opened when it has succeeded. */
+  /** Open a pull request when it has succeeded. */
   pr?: boolean | undefined;
   /** The run whose pull request it works on. */
   follows?: string | undefined;
 }
 
-/** A run that is asked for, in a terminal, by a program or from afar: plain data. */
+/** A request for a run, from a terminal, a program or another machine: plain data. */
 export interface RunRequest extends Asked {
   /** The project. */
   origin: string;
-  /** Which agent; a finished description for one that needs no check. */
+  /** The agent: a choice to resolve, or a finished description that needs no check. */
   agent: AgentChoice | AgentSpec;
-  /** Others that the recipe asks, by their roles. */
+  /** Other agents of the recipe, by role. */
   agents?: Record<string, AgentChoice> | undefined;
-  /** Who takes over, where that is not left to the settings. */
+  /** Fallbacks, where the settings do not decide. */
   nets?: Nets | undefined;
-  /** A name, or true for one that ralph chooses. */
+  /** Its name, or true: ralph chooses one. */
   worktree: string | boolean;
   /** What the run is about, for the name of its worktree. */
   title: string;
-  /** What the agents are to be shut into, unless the settings or the recipe say. */
+  /** The sandbox; default: what the settings or the recipe say. */
   sandbox?: SandboxChoice | undefined;
   /** Whether other loops may work in the same folder. */
   sharesWorkspace?: boolean | undefined;
-  /** Commands of hidden checks, beside those of the settings. */
+  /** Commands of hidden checks, besides those of the settings. */
   hiddenChecks?: string[] | undefined;
-  /** false: the checks of the settings are left out, the hidden ones, too. */
+  /** false: leave out the checks of the settings, hidden ones too. */
   projectChecks?: boolean | undefined;
-  /** For hidden checks of the command line. */
+  /** Time limit of the hidden checks of the command line. */
   checkTimeout?: string | undefined;
-  /** Where another run has worked: it works there, too. */
+  /** The folder and worktree of another run, to work in. */
   within?: Pick<SpecRecord, "workspace" | "origin" | "worktree"> | undefined;
-  /** Several loops at the same time; none of them works in the folder itself. */
+  /** Several loops at the same time, none of them in the folder itself. */
   lanes?: LanesSpec | undefined;
 }
 
-/** What is asked of a run that goes on; what is left out stays as it was. */
+/** A request to resume a run; omitted fields stay as they were. */
 export interface ResumeRequest
   extends Pick<RunRequest, "limits" | "sandbox" | "nets" | "keepBackground" | "hiddenChecks"> {
   recipe?: RecipeSpec | undefined;
@@ -90,30 +90,30 @@ export interface AgentChoice {
   agentFlags: string[];
 }
 
-/** Who takes over when an agent is limited, down or stuck. */
+/** The agents that take over when one is limited, down or stuck. */
 export interface Nets {
   fallbackAgents?: string[] | undefined;
   escalateModel?: string | undefined;
 }
 
-/** Everything that a run needs to be started, and to be started again. Secrets are not part of it. */
+/** Everything that starting and resuming a run takes. It holds no secrets. */
 export interface RunSpec extends Asked, Omit<SpecRecord, keyof Asked> {
-  /** Untracked files that were copied into its worktree, from its top folder on. */
+  /** Untracked files that ralph copied into its worktree, relative to its top folder. */
   copied?: string[] | undefined;
-  /** Its own id, if other loops may work in the same folder. */
+  /** Its id, if other loops may work in the same folder. */
   sharedBy?: string | undefined;
   /** The commit that was checked out at the start. */
   base?: string | undefined;
   agent: AgentSpec;
-  /** Others that are asked, by their roles. */
+  /** Its other agents, by role. */
   agents?: Record<string, AgentSpec> | undefined;
-  /** How checks are made quicker. */
+  /** How to make checks quicker. */
   checks?: Speed | undefined;
   /** Patterns of files that agents may not change. */
   protect?: string[] | undefined;
-  /** What the agents are shut into. */
+  /** The sandbox of its agents. */
   sandbox?: SandboxSpec | undefined;
-  /** Its hidden checks: what they are called, and by what their commands are known again. */
+  /** Its hidden checks: their names, and the digests that identify their commands. */
   hidden?: { name: string; sha256: string }[] | undefined;
   /** Several loops at the same time, each in a worktree of its own. */
   lanes?: LanesSpec | undefined;
@@ -125,60 +125,60 @@ export type LanesSpec =
   | { kind: "race"; parallel: number; all: boolean; lanes: { name: string; role: string }[] };
 
 export interface AgentSpec {
-  /** What the user calls it. */
+  /** The name that the user gave. */
   name: string;
   words: string[];
   flags: string[];
   model?: string | undefined;
   permissions: Permissions;
-  /** It is a function of a program: there is nothing to start again. */
+  /** A function of a program: ralph cannot start it again. */
   isFunction?: boolean | undefined;
-  /** What `--agent` said, to find its variables in the settings again. */
+  /** The value of `--agent`, to find its variables in the settings again. */
   requested?: string | undefined;
 }
 
-/** Variables for agents alone, by their roles. They come from the settings each time and are never written down. */
+/** Variables for agents only, by role. They come from the settings each time; ralph never writes them down. */
 export type AgentVariables = Record<string, Record<string, string>>;
 
-/** A run that can begin, or go on: everything that could be wrong was looked at. */
+/** A run that can begin, or go on: everything that can be wrong was checked. */
 export interface PreparedRun {
   spec: RunSpec;
   variables: AgentVariables;
   settings: Settings;
-  /** Hidden checks, with what is written down nowhere. */
+  /** Hidden checks with their commands, which ralph never writes down. */
   hidden?: HiddenCheck[] | undefined;
-  /** What its receipt is signed with. */
+  /** The key that signs its receipt. */
   key?: SigningKey | undefined;
   /** What the user should know before it begins. */
   warnings: string[];
-  /** Why there is no sandbox, where one was looked for. */
+  /** Why `auto` found no sandbox. */
   unsheltered?: string | undefined;
-  /** A function in place of a program. */
+  /** A function as its agent. */
   agent?: FunctionAgent | undefined;
-  /** It was begun before. */
+  /** It is resumed. */
   isContinued?: boolean;
 }
 
-/** Where a run is hosted. */
+/** What runs a loop: this terminal, a worker, a fleet machine. */
 export interface Host {
   signals: Signals;
-  /** Where the records are kept, if not in the user's home of ralph. */
+  /** Where the records are, if not in `$RALPH_HOME`. */
   home?: string | undefined;
   /** Variables for the agent and the checks. */
   env?: Record<string, string>;
-  /** Limits as they are now, where they can be changed meanwhile. */
+  /** The current limits, where they can change while the run lasts. */
   limits?: Effects["limits"];
-  /** Usage limits that other runs of the same accounts have met. */
+  /** Usage limits that other runs of the same accounts have reached. */
   limited?: Effects["limited"];
-  /** The agent at work shows life that no event tells. */
+  /** Called on signs of life that no event reports. */
   alive?(): void;
   /** A terminal for commands that are no known agent, where there is one. */
   terminal?: Pick<TerminalSetup, "terminal" | "typePrompt"> | undefined;
-  /** Called before the first event with where the records are, and a copy of the state for whoever shows the run. */
+  /** Called before the first event, with the folder of the records and a copy of the state for the view. */
   onStart?(folder: RunFolder, state: RunState): void;
 }
 
-/** A run at work: what was prepared, where it is hosted, and what it was given there. */
+/** A running run: what was prepared, its host, and what it got there. */
 export interface RunContext extends PreparedRun {
   host: Host;
   folder: RunFolder;
@@ -187,11 +187,11 @@ export interface RunContext extends PreparedRun {
   redact: Redact;
   /** Environment of the agents and of the checks. */
   env: NodeJS.ProcessEnv;
-  /** What the agent's hooks have to know to be answered. */
+  /** The token that the agent's hooks send. */
   hookToken: string;
-  /** When a call of an earlier process began that was cut off, in milliseconds. */
+  /** When the call began that the end of an earlier process cut off, in milliseconds. */
   cutOff: number | undefined;
-  /** Of a loop in a lane: what the lane adds to its recipe, and what a person has said to the run. */
+  /** For a loop in a lane: what the lane adds to its recipe, and the steering for it. */
   lane?: { around(recipe: Recipe): Recipe; steering: Effects["steering"] } | undefined;
 }
 
@@ -200,7 +200,7 @@ export function usesTerminal(agent: Agent["name"], promptVia: RunSpec["promptVia
   return agent === "command" || promptVia === "keys";
 }
 
-/** As it is needed to go on: secrets are put back where this environment has them. */
+/** Reads a spec to resume its run: secrets are put back where this environment has them. */
 export function readSpec(folder: RunFolder): RunSpec {
   return folder.spec() as RunSpec;
 }

@@ -12,17 +12,17 @@ import { type RunRequest, type RunSpec, readSpec } from "./spec.js";
 /** Where a run is prepared. */
 export interface Preparing {
   home?: string | undefined;
-  /** Aborted: a worktree that is not ready yet is taken away again. */
+  /** Aborted: ralph removes a worktree that is not ready yet. */
   signal?: AbortSignal | undefined;
-  /** Told what takes long. */
+  /** Receives messages about steps that take long. */
   tell?(text: string): void;
 }
 
 const SETUP_MS = 30 * 60_000;
 
 /**
- * Where a run works: here, or in a worktree of its own, which `command` makes ready. Never takes away or resets what
- * is there: a run that stopped in it is returned, anything else refused.
+ * Opens the folder that a run works in: this one, or a worktree of its own, which `command` sets up. Never removes or
+ * resets what is there: it returns a run that stopped in the worktree, and refuses anything else.
  */
 export async function openTarget(
   { origin, worktree, title, name, within }: RunRequest,
@@ -39,7 +39,7 @@ export async function openTarget(
   return { workspace: found.workspace, origin, worktree: found.path, copied };
 }
 
-/** `add-jwt-auth-3f9a1b`: what it is about, and the end of the run's id. */
+/** `add-jwt-auth-3f9a1b`: the title, and the end of the run's id. */
 export function nameFor(title: string, id: string): string {
   const words = title
     .toLowerCase()
@@ -50,7 +50,7 @@ export function nameFor(title: string, id: string): string {
   return `${words || "run"}-${id.slice(-6)}`;
 }
 
-/** The run that stopped in the worktree and is not done. */
+/** The run that stopped in the worktree without success. */
 function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome()): RunFolder {
   const refusal = (why: string, hint = "choose another name"): RalphError =>
     new RalphError(`the worktree name ${name} is taken: ${why}`, { code: "worktree_taken", hint });
@@ -83,7 +83,7 @@ function worktreeOf(folder: RunFolder): string | undefined {
   }
 }
 
-/** A run can only go on where it was. */
+/** A run can only go on in its folder. */
 export function checkFolder({ id, workspace, worktree, base }: RunSpec): void {
   if (existsSync(workspace)) {
     if (base === undefined || repositoryRoot(workspace) !== undefined) return;

@@ -12,17 +12,17 @@ import { recordedRun } from "./recorded.js";
 import { handleSignals } from "./signals.js";
 import type { Host, PreparedRun } from "./spec.js";
 
-/** How a run is shown, and what the host gives it. */
+/** How to show a run, and what the host gives it. */
 export interface Showing extends Omit<Host, "signals" | "onStart"> {
   view(folder: RunFolder): View;
-  /** What is done while it runs, beside showing it: people are notified, and the machine is kept awake. */
+  /** Follows the events besides the view: notifies people, keeps the machine awake. */
   attendance?: { keepAwake: boolean; verbose: boolean } | undefined;
 }
 
-/** Runs a loop in this process and shows it, until it has ended or signals end it. Returns the exit code. */
+/** Runs a loop in this process and shows it until it ends. Returns the exit code. */
 export async function hostRun(prepared: PreparedRun, showing: Showing, given?: Signals): Promise<number> {
   let view: View | undefined;
-  // A fold of its own over what was written down: the loop's has secrets in it.
+  // Its own fold over the written events: the state of the loop holds secrets.
   let state: RunState | undefined;
   const handler = given
     ? undefined
@@ -81,7 +81,7 @@ async function notifierFor(
     if (ok) return undefined;
     if (timedOut) return `it took longer than ${formatDuration(timeoutMs)}`;
     const how = ended.spawnError?.message ?? ended.signal ?? `exit ${ended.exitCode}`;
-    // What it said last tells most.
+    // The end of the message says most.
     const last = ended.stderr.trimEnd().split("\n").at(-1) ?? "";
     return last === "" ? how : `${how}: ${last}`;
   };
@@ -89,10 +89,10 @@ async function notifierFor(
   return (view) => notifyingView(view, { targets, verbose, name, redact, find, run });
 }
 
-/** No machine falls asleep so soon, and a short run does not have to wait for the helper to start. */
+/** No machine falls asleep so soon, and a short run does not wait for the helper to start. */
 const AWAKE_AFTER_MS = 1000;
 
-/** The same view; the machine does not fall asleep while the loop is at work. A pause lets it. */
+/** The same view, which keeps the machine awake while the loop runs, but not in a pause. */
 function awakeView(view: View, verbose: boolean): View {
   let awake: Awake | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -2,13 +2,13 @@ import type { IterationFinished, LoopEvent } from "../events.js";
 import { openTrees } from "../workspace/trees.js";
 import type { RunContext } from "./spec.js";
 
-/** Shorter iterations take less time than looking at all files would. */
+/** An iteration that is shorter takes less time than reading all files would. */
 const LEAST_MS = 25;
 
-/** Takes down the files before the first iteration and after each that may have changed some, for `ralph diff`. */
+/** Records the files before the first iteration and after each that may have changed some, for `ralph diff`. */
 export function treeRecorder({ spec, folder }: Pick<RunContext, "spec" | "folder">) {
   const trees = openTrees(spec.workspace, folder.path, spec.copied ?? []);
-  /** A word for the files as they were last, where the loop knows it. */
+  /** The latest fingerprint of the files, where the loop knows it. */
   let known: string | undefined;
   const mayHaveChanged = ({ tree, stop, durationMs }: IterationFinished): boolean =>
     tree === undefined ? stop !== undefined || durationMs >= LEAST_MS : tree !== known;

@@ -25,7 +25,7 @@ import { hostRun, type Showing } from "./terminal.js";
 
 export type Post = Assignment & { pane: string };
 
-/** What a worker prints goes to its window and to its log. */
+/** A worker prints to its window and to its log. */
 export function windowStream({ name }: Post): NodeJS.WriteStream {
   return loggedStream(process.stdout, workerFiles(ralphHome(), name));
 }
@@ -44,7 +44,7 @@ export async function hostWorker(
   const folder = runFolder(home, spec.id);
   const recorder = createRecorder(files, stateFor(spec, files, folder));
   const say = (lines: string[]): ReturnType<typeof print> => {
-    // The status line may stand where this is printed.
+    // Clears the status line, which may be where this is printed.
     const clear = out.isTTY ? "\r\u001b[K" : "";
     return print(out, lines.map((line) => `${clear}${harmless(line)}\n`).join(""));
   };
@@ -63,7 +63,7 @@ export async function hostWorker(
         const shown = lines.length === 0 ? undefined : say(lines);
         return inner.event(event, state) ?? shown;
       },
-      // Nobody reads stderr of a window that has closed.
+      // A window that has closed shows no stderr.
       note: (text) => void say(text.split("\n")),
     };
   };
@@ -75,7 +75,7 @@ export async function hostWorker(
     terminal: paneHost(tmuxAt(home, post.tmux), post.pane, post.name, pipesFolder(home)),
     typePrompt: (keyboard, prompt, stop) => typePrompt(keyboard, prompt, stop, { warn }),
   };
-  // People change it in the file while the loop runs.
+  // People may change it in the file while the loop runs.
   const limits: Showing["limits"] = () => ({
     ...spec.limits,
     maxIterations: stateIn(files)?.max_iterations || recorder.state().max_iterations,
@@ -91,7 +91,7 @@ function stateIn(files: WorkerFiles): WorkerState | undefined {
   return existsSync(files.stateFile) ? readState(files).state : undefined;
 }
 
-/** Where the file is gone or cannot be read, the records of the run say where it stands. */
+/** The state file, or what the records of the run say where it is gone or damaged. */
 function stateFor(spec: RunSpec, files: WorkerFiles, run: RunFolder): WorkerState {
   const { recipe, limits } = spec;
   const state = stateIn(files);
@@ -112,13 +112,13 @@ function stateFor(spec: RunSpec, files: WorkerFiles, run: RunFolder): WorkerStat
   };
 }
 
-/** After these, nobody is at work until the next event. */
+/** After these events no agent runs until the next event. */
 const WAITS: LoopEvent["type"][] = ["limit.waiting", "backoff.started", "run.paused"];
 
 /**
- * SIGTERM: the agent at work finishes, then the loop is paused and leaves; a second one ends it at once.
- * SIGHUP, from `ralph kill` or because its window is gone: ends at once. SIGINT, as by Ctrl+C in the window,
- * is for the agent; where none is at work, the window says what to do.
+ * SIGTERM: the running agent finishes, then the loop pauses and its process ends; a second one ends it at once.
+ * SIGHUP, from `ralph kill` or because the window is gone, ends it at once. SIGINT, such as Ctrl+C in the window,
+ * goes to the agent; without a running agent, the window says what to do.
  */
 function takeSignals(files: WorkerFiles, run: RunFolder, say: (lines: string[]) => unknown) {
   const { name } = files;

@@ -11,23 +11,23 @@ import { locateWorktree } from "../workspace/worktree/worktree.js";
 /** A worktree that ralph made beside a repository. */
 export interface OwnWorktree {
   path: string;
-  /** Short name; null: a checkout of ralph's own, which holds no work. */
+  /** Short name; null: a checkout that ralph made for itself, which holds no work. */
   branch: string | null;
   commit: string;
-  /** The run that it was made for; undefined: its records are gone. */
+  /** Its run; undefined: the records are gone. */
   run: RunFolder | undefined;
-  /** How the run ended, or that it is at work. */
+  /** How the run ended, or that it is running. */
   state: string;
-  /** The branch that has all of its work; null: none that ralph knows. */
+  /** The branch that holds all of its work; null: ralph knows none. */
   landed: string | null;
   /** Files that are not committed. */
   uncommitted: number;
   bytes: number | null;
-  /** When anything last happened in the run. */
+  /** Time of the last event of the run. */
   lastAt: Date;
 }
 
-/** Those of the repository of a folder, the oldest first. */
+/** The worktrees of the repository of a folder, the oldest first. */
 export async function worktreesOf(origin: string): Promise<OwnWorktree[]> {
   const folder = dirname((await locateWorktree(origin, "any")).path);
   const { stdout } = await git(origin, ["worktree", "list", "--porcelain", "-z"]);
@@ -100,7 +100,7 @@ async function standingOf(
 
 const SIZE_MS = 20_000;
 
-/** null: it takes too long to find out. */
+/** null: finding out takes too long. */
 async function sizeOf(path: string): Promise<number | null> {
   const command = { file: "du", args: ["-sk", path], cwd: "/", env: quietEnvironment() };
   const { ok, stdout } = await capture(command, { timeoutMs: SIZE_MS });
@@ -109,23 +109,23 @@ async function sizeOf(path: string): Promise<number | null> {
 
 export const AT_WORK = "its run is at work";
 
-/** Whether it may go without anything being lost: nobody works in it, and its work is elsewhere. */
+/** Whether removing it loses nothing: no run uses it, and another branch has its work. */
 export function whyKept({ run, branch, landed, uncommitted }: OwnWorktree): string | undefined {
   if (run !== undefined && run.loop() !== undefined) return AT_WORK;
-  // What ralph makes for itself holds no work.
+  // A checkout that ralph made for itself holds no work.
   if (branch === null) return undefined;
   if (landed === null) return "its work is not landed";
   return uncommitted > 0 ? "it holds changes that are not committed" : undefined;
 }
 
-/** The records of runs that have ended, the oldest first, with when that was. */
+/** The records of ended runs with the time of their end, the oldest first. */
 export function endedRuns(home: string): { run: RunFolder; lastAt: Date }[] {
   return runsIn(home)
     .list()
     .map((run) => runFolder(home, run.id))
     .flatMap((run) => {
       const spec = specOf(run);
-      // Of a worker, ralph clean NAME comes first; work that is not landed is found by its run.
+      // A worker's go with ralph clean NAME; the records of work that is not landed are needed to land it.
       if (spec === undefined || spec.worker !== undefined || run.loop() !== undefined) return [];
       const lastAt = new Date(run.lastEvent()?.ts ?? spec.createdAt);
       const isOfWork =

@@ -12,7 +12,7 @@ export interface RunRow {
   id: string;
   /** What people call it; its id where it has no name. */
   name: string;
-  /** The worker that it is the loop of. */
+  /** The worker whose loop it is. */
   worker: string | null;
   recipe: string;
   group: Group;

@@ -12,7 +12,7 @@ export type Results = AsyncGenerator<LoopEventBody, CheckResult[] | undefined>;
 export interface ChecksSetup extends CheckSetup {
   /** Left out: one after the other. */
   schedule?: Schedule | undefined;
-  /** How often checks that all passed are run again before that counts. */
+  /** How often checks that all passed run again before the result counts. */
   confirm?: number | undefined;
   /** Run when the others have passed. */
   hiddenChecks?: Check[] | undefined;

@@ -14,7 +14,7 @@ import type { RunSpec } from "../spec.js";
 
 const SETUP_MS = 30 * 60_000;
 
-/** The checks that prove the work of a run, in whatever folder it is. */
+/** The checks that prove the work of a run, for any folder that holds it. */
 export async function proofOf(spec: RunSpec): Promise<Check[]> {
   const { origin = spec.workspace, base } = spec;
   const begun = async (file: string): Promise<string | undefined> => {
@@ -39,7 +39,7 @@ interface Proving {
   tell(text: string): void;
 }
 
-/** Runs the checks of a run in a checkout of ralph's own, as often as it is asked; undefined: a signal came first. */
+/** Runs the checks of a run in a checkout of ralph's own, once or twice; undefined: a signal came first. */
 export function proverOf({ spec, run, settings, checks, signal, tell }: Proving) {
   const { origin = spec.workspace } = spec;
   const logs = join(run.path, "landing");
@@ -47,7 +47,7 @@ export function proverOf({ spec, run, settings, checks, signal, tell }: Proving)
   return async (checkout: string): Promise<CheckFinished[] | undefined> => {
     passes += 1;
     const workspace = join(checkout, insideOf(spec));
-    // What a setup installs stays for the second pass.
+    // The second pass uses what the setup has installed.
     const setup = passes === 1 ? settings.setup : undefined;
     await makeReady(origin, checkout, workspace, { command: setup, timeoutMs: SETUP_MS, signal, tell });
     mkdirSync(logs, { recursive: true, mode: 0o700 });

@@ -10,7 +10,7 @@ interface Removal {
   repository: string;
   /** Short name. */
   branch: string;
-  /** Where the branch must still be; undefined: the branch is left alone. */
+  /** The commit that the branch must still be at; undefined: leave the branch alone. */
   tip: string | undefined;
   worktree: string | undefined;
   /** The folder in it that the run worked in. */
@@ -21,7 +21,7 @@ interface Removal {
   tell(text: string): void;
 }
 
-/** Removes a worktree and its branch, whose work is safe elsewhere. Returns why something was left, if it was. */
+/** Removes a worktree and its branch, whose work is safe elsewhere. Returns why it left something, if it did. */
 export async function removeLanded(removal: Removal): Promise<string | undefined> {
   const { repository, branch, tip, worktree } = removal;
   const left = worktree === undefined ? undefined : await removeWorktree(removal, worktree);

@@ -17,22 +17,22 @@ import { landingReceipt } from "./receipt.js";
 export interface Landing {
   settings: Settings;
   signal: AbortSignal;
-  /** Told each event when it is written down. */
+  /** Receives each event once it is written down. */
   onEvent(event: LoopEvent): void;
-  /** What is good to know while it lasts. */
+  /** Receives progress messages. */
   tell(text: string): void;
 }
 
-/** How it ended; `left`: what was not removed, and why. */
+/** How it ended; `left`: what it did not remove, and why. */
 export type Landed = { plan: LandingPlan; left?: string | undefined } & (
   | { kind: "landed"; old: string; new: string; checks: LandingCheck[]; unverified: boolean }
   | Exclude<LandingResult, { kind: "landed" }>
 );
 
-/** Brings the work of a finished run into a branch. What a crash cut off is found in its journal, and finished. */
+/** Brings the work of a finished run into a branch. Finishes a landing that a crash cut off, from the journal. */
 export async function landRun(run: RunFolder, asked: LandingAsked, landing: Landing): Promise<Landed> {
   await planLanding(run, asked);
-  // Another landing of the same run, or a loop that goes on with it.
+  // Excludes another landing of the same run, and a resumed loop.
   const { workspace } = run.shown();
   const lock = acquireLock(run.home, { workspace, sharedBy: run.id }, run.id);
   try {
@@ -112,7 +112,7 @@ async function begin(
   return { ...result, plan };
 }
 
-/** The branch has moved, so all was verified and proved: what is left is to say so and to clean up. */
+/** The branch has moved, so everything was verified and proved: only the event and the cleaning are left. */
 async function finish(
   plan: LandingPlan,
   asked: LandingAsked,
@@ -146,7 +146,7 @@ async function clean(
   return left;
 }
 
-/** git merges and checks out with these, and an agent could have set them up. */
+/** git uses these to merge and to check out, and an agent could have set them up. */
 async function refuseNewPrograms({ run, repository }: LandingPlan): Promise<void> {
   const before = programsBefore(run);
   const { settings } = before === undefined ? { settings: [] } : await newPrograms(repository, before);

@@ -8,16 +8,16 @@ import { branchOf, locateWorktree } from "../../workspace/worktree/worktree.js";
 import { type RunSpec, readSpec } from "../spec.js";
 
 export interface LandingAsked {
-  /** Short name of the branch; left out: the one that the run was started from. */
+  /** Short name of the branch; default: the one that the run was started from. */
   into?: string | undefined;
   squash?: boolean | undefined;
   /** The worktree and the branch of the run stay. */
   keep?: boolean | undefined;
-  /** It may land although nothing verifies it. */
+  /** Land even if no check verifies the work. */
   allowUnverified?: boolean | undefined;
 }
 
-/** The work of a run, and where it is to go. */
+/** The work of a run, and where it goes. */
 export interface LandingPlan {
   run: RunFolder;
   spec: RunSpec;
@@ -29,12 +29,12 @@ export interface LandingPlan {
   title: string;
   /** Where ralph builds and verifies. */
   worktree: string;
-  /** What a landing that was cut off has done: the branch has moved, or all but the cleaning is done. */
+  /** How far a landing got that was cut off: the branch has moved, or only the cleaning is left. */
   done?: "moved" | "landed" | undefined;
   state: RunState;
 }
 
-/** Finds everything that is wrong before anything is done. */
+/** Checks everything before anything changes. */
 export async function planLanding(run: RunFolder, asked: LandingAsked): Promise<LandingPlan> {
   const name = run.name();
   const spec = readSpec(run);
@@ -64,21 +64,21 @@ function targetOf({ branch }: RunSpec, own: string, { into = branch }: LandingAs
 
 type Known = NonNullable<RunState["landings"]>[string] | undefined;
 
-/** How far a landing of before has come. Its last words are written before the branch moves, and after. */
+/** How far an earlier landing got. It writes an event before the branch moves, and one after. */
 async function doneOf(known: Known, repository: string, target: string): Promise<LandingPlan["done"]> {
   if (known === undefined || known.type === "landing.refused") return undefined;
   if (!(await isPartOf(repository, known.new, target))) return undefined;
   return known.type === "landing.started" ? "moved" : "landed";
 }
 
-/** Unless its branch is to be removed and was not. */
+/** Not if its branch has yet to be removed. */
 function refuseLanded(known: Known, commit: string | undefined, into: string, name: string): void {
   if (known === undefined || (commit === known.tip && !known.keep)) return;
   const what = `${name} was landed in ${into} already (${known.new?.slice(0, 9)})`;
   throw refusal("landed_already", what);
 }
 
-/** Only work that was verified as a whole lands. */
+/** Only work that was verified as a whole may land. */
 function endedWell(run: RunFolder, name: string): RunState {
   const loop = run.loop();
   if (loop !== undefined && loop.pid !== process.pid)

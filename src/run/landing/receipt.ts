@@ -18,7 +18,7 @@ interface LandedCommit {
   setup: string | undefined;
 }
 
-/** What was verified on the commit that landed. Returns the file, or why there is none: the landing stands all the same. */
+/** Writes what was verified on the commit that landed. Returns the file, or why there is none; the landing stands. */
 export async function landingReceipt(
   { run, spec, repository }: LandingPlan,
   { new: commit, old: base, checks, setup }: LandedCommit,

@@ -27,7 +27,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3240, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3320,
+    lines: 3395,
     imports: [
       "process",
       "settings",
@@ -86,7 +86,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 51_350;
+const MOST_LINES = 51_360;
 const MOST_FILES = 449;
 const LONGEST_FILE = 300;
 

@@ -16,7 +16,7 @@ export async function diff(
 ): Promise<number> {
   const wanted = iteration === undefined ? undefined : wholeNumber("--iteration", iteration, 1);
   const found = loopMeant(name, "latest");
-  const changes = await changesOf(runOf(found), wanted);
+  const changes = await changesOf(runOf(found), { iteration: wanted });
   if (typeof changes === "string")
     throw failure("no_diff", changes, "ralph report shows what is known of the run");
   const which = wanted === undefined ? nameOf(found) : `iteration ${wanted} of ${nameOf(found)}`;

@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import type { Captured } from "../process/capture.js";
-import type { RunFolder } from "../records/runs.js";
+import { initialState, type RunState } from "../records/run-state.js";
+import { RunFolder } from "../records/runs.js";
 import { type GitOptions, git, namesIn, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
 import { readingTrees, treeNow, treesIn } from "../workspace/trees.js";
 import { branchOf } from "../workspace/worktree/worktree.js";
 import { type RunSpec, readSpec } from "./spec.js";
+import { copiedInto } from "./trees.js";
 
 /** What a run, or one of its iterations, changed: the difference between two trees of git. */
 export interface RunChanges {
@@ -20,20 +22,30 @@ export interface RunChanges {
   words(args: string[]): { args: string[]; env: Record<string, string> };
 }
 
-/** `iteration`: only that one. A string says why the changes are unknown. */
-export async function changesOf(run: RunFolder, iteration?: number): Promise<RunChanges | string> {
+/** Of which part of a run the changes are wanted: a lane, an iteration, or an iteration of a lane. */
+export interface Part {
+  iteration?: number | undefined;
+  lane?: string | undefined;
+}
+
+/** A string says why the changes are unknown. */
+export async function changesOf(
+  run: RunFolder,
+  { iteration, lane }: Part = {},
+): Promise<RunChanges | string> {
   const spec = readSpec(run);
   const repository = repositoryFor(spec);
   if (repository === undefined) return `run ${run.id} did not work in a git repository, so there is no diff`;
-  const state = run.state();
-  const trees = await treesIn(run.path, repository);
-  const ends =
-    iteration === undefined
-      ? await wholeOf(run, spec, repository, trees)
-      : ofIteration(iteration, state?.iterations ?? 0, trees);
+  const state = run.state() ?? initialState(run.id);
+  const loop = loopIn(run, spec, state, lane);
+  if (loop === undefined && (lane !== undefined || iteration !== undefined))
+    return `run ${run.id} works in lanes: ${Object.keys(state.lanes ?? {}).join(", ")}`;
+  const ends = await (loop === undefined
+    ? joinedOf(run, spec, state, repository)
+    : endsOf(loop, iteration, repository));
   if (typeof ends === "string") return ends;
   const [from, to] = ends;
-  const { env } = readingTrees(run.path);
+  const { env } = readingTrees(loop?.records ?? run.path);
   const unknown = await missingIn(repository, from, to, env);
   const without = unknown.map((file) => `:(top,exclude,literal)${file}`);
   const words = (args: string[]): string[] => [...args, from, to, "--", ":/", ...without];
@@ -42,6 +54,38 @@ export async function changesOf(run: RunFolder, iteration?: number): Promise<Run
     diff: (args, options) => git(repository, words(args), { ...options, env }),
     words: (args) => ({ args: words(args), env }),
   };
+}
+
+/** What is known of one loop: that of a run, or of one of its lanes. */
+interface Loop {
+  records: string;
+  iterations: number;
+  isOver: boolean;
+  workspace: string | undefined;
+  /** Files that are there and no work of the loop. */
+  copied: string[];
+  base: string;
+  branch: string | undefined;
+}
+
+/** undefined: the run has several loops, and none of them is called so. */
+function loopIn(run: RunFolder, spec: RunSpec, state: RunState, lane: string | undefined): Loop | undefined {
+  const isFinished = state.status === "finished";
+  if (lane !== undefined) {
+    const own = state.lanes?.[lane];
+    if (own === undefined) return undefined;
+    const records = new RunFolder(run.home, run.id, lane).path;
+    const isOver = isFinished || own.state.status === "finished";
+    return {
+      ...{ records, isOver, iterations: own.state.iterations, copied: copiedInto(records) ?? [] },
+      ...{ workspace: own.worktree, base: own.base ?? spec.base ?? "", branch: own.branch },
+    };
+  }
+  if (spec.lanes !== undefined) return undefined;
+  const { workspace, worktree, base = "", copied = [] } = spec;
+  const branch = worktree === undefined ? undefined : branchOf(worktree);
+  const { iterations } = state;
+  return { records: run.path, iterations, isOver: isFinished, workspace, copied, base, branch };
 }
 
 /** The worktree, or the folder that it was made from once the worktree is gone. */
@@ -53,26 +97,24 @@ function repositoryFor({ workspace, origin, base }: RunSpec): string | undefined
 
 type Ends = [from: string, to: string] | string;
 
-async function wholeOf(
-  run: RunFolder,
-  { workspace, worktree, base = "", copied = [] }: RunSpec,
-  repository: string,
-  trees: Map<number, string>,
-): Promise<Ends> {
-  const from = trees.get(0) ?? base;
-  const state = run.state();
+async function endsOf(loop: Loop, iteration: number | undefined, repository: string): Promise<Ends> {
+  const { records, workspace, copied, base, branch } = loop;
+  const trees = await treesIn(records, repository);
+  if (iteration !== undefined) return ofIteration(iteration, loop.iterations, trees);
   const last = [...trees].sort(([a], [b]) => a - b).at(-1)?.[1];
-  const branch =
-    state?.finished?.worktree === null && worktree === undefined ? undefined : branchFor(worktree);
   const tip = branch === undefined ? undefined : await commitOf(repository, `refs/heads/${branch}`);
-  const isOver = state?.status === "finished";
-  const now = isOver || !existsSync(workspace) ? undefined : await treeNow(workspace, run.path, copied);
+  const isThere = !loop.isOver && workspace !== undefined && existsSync(workspace);
+  const now = isThere ? await treeNow(workspace, records, copied) : undefined;
   const to = now ?? (trees.has(0) ? last : undefined) ?? tip;
-  return to === undefined ? `nothing is recorded of what run ${run.id} changed` : [from, to];
+  return to === undefined ? "nothing is recorded of what it changed" : [trees.get(0) ?? base, to];
 }
 
-function branchFor(worktree: string | undefined): string | undefined {
-  return worktree === undefined ? undefined : branchOf(worktree);
+/** What several lanes have made together: the winner of a race, or all stories that have landed. */
+async function joinedOf(run: RunFolder, spec: RunSpec, state: RunState, repository: string): Promise<Ends> {
+  const branch = state.finished?.branch ?? `ralph/${run.id}`;
+  const landed = Object.values(state.landings ?? {}).find(({ type }) => type === "landing.landed");
+  const tip = (await commitOf(repository, `refs/heads/${branch}`)) ?? landed?.tip;
+  return tip === undefined ? "no lane has won or landed so far" : [spec.base ?? "", tip];
 }
 
 function ofIteration(iteration: number, finished: number, trees: Map<number, string>): Ends {

@@ -12,7 +12,7 @@ import { storiesWork } from "../lanes/stories.js";
 import { checksFor, type StoriesSpec } from "../recipes/stories/run.js";
 import { storyFiles } from "../recipes/stories/state.js";
 import { filledIn, readTasks } from "../recipes/stories/tasks.js";
-import { readJson, writeAtomic } from "../records/files.js";
+import { writeAtomic } from "../records/files.js";
 import { OWN_AGENT } from "../records/limited.js";
 import type { RunState } from "../records/run-state.js";
 import { iterationFolder, laneFolder } from "../records/runs.js";
@@ -26,6 +26,7 @@ import { createWorktree, runTeardown } from "../workspace/worktree/create.js";
 import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
 import { assemble, systemClock } from "./assemble.js";
 import type { LanesSpec, RunContext, RunSpec } from "./spec.js";
+import { copiedFile, copiedInto } from "./trees.js";
 
 /** Where the lanes of a run are. */
 interface Site {
@@ -184,9 +185,8 @@ async function makeReady(
   { records, slot, stop }: Making,
 ): Promise<string[]> {
   const repository = spec.workspace;
-  const file = join(records, "copied.json");
-  const known = readJson(file);
-  if (Array.isArray(known) && existsSync(path)) return known.map(String);
+  const known = copiedInto(records);
+  if (known !== undefined && existsSync(path)) return known;
   // A checkout that was cut off while it was made is made again; a branch with work on it stays.
   await removeOwnWorktree(repository, path);
   const tip = await commitOf(repository, `refs/heads/${branch}`);
@@ -202,7 +202,7 @@ async function makeReady(
   const worktree = { name: lane, branch, path, workspace: join(path, inside) };
   const setup = { from: base, command: settings.setup, timeoutMs: SETUP_MS, signal: stop, slot };
   const copied = await createWorktree(repository, worktree, { ...setup, tell: () => {} });
-  writeAtomic(file, JSON.stringify(copied));
+  writeAtomic(copiedFile(records), JSON.stringify(copied));
   return copied;
 }
 

@@ -42,7 +42,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
     const context = contextOf(prepared, host, folder, cutOff);
     host.onStart?.(folder, structuredClone(state));
-    const records = openRecords(context);
+    const records = openRecords(context, state);
     try {
       const run = await assembled(state, context);
       try {
@@ -140,8 +140,8 @@ function randomToken(): string {
 const SYNC_EVERY_MS = 50;
 
 /** The journal of a run, for events without secrets. */
-function openRecords({ folder, redact, spec }: RunContext) {
-  const recordTree = treeRecorder({ folder, spec });
+function openRecords({ folder, redact, spec }: RunContext, state: Readonly<RunState>) {
+  const recordTree = treeRecorder({ folder, spec }, state);
   const journal = openJournal(folder.journal);
   let last = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> = Promise.resolve();

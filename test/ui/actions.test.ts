@@ -126,4 +126,15 @@ test("two agents in a race are two lanes, each with its iterations", async () =>
     files: expect.arrayContaining([{ name: "prompt.md", bytes: expect.any(Number) }]),
   });
   expect((await get(`/api/runs/${id}/iterations/1?lane=../..`)).status).toBe(404);
+  const patches = async (query: string): Promise<string> =>
+    ((await get(`/api/runs/${id}/diff${query}`)).json as DiffPage).pieces.map(({ patch }) => patch).join("");
+  const whole = await patches("");
+  expect(whole).toContain("b/ok");
+  expect(await patches("?lane=claude-1")).toBe(whole);
+  expect(await patches("?lane=claude-1&iteration=1")).toBe(whole);
+  expect(await patches("?lane=other-1")).toBe("");
+  expect((await get(`/api/runs/${id}/diff?iteration=1`)).json).toMatchObject({
+    why: expect.stringContaining("works in lanes: claude-1, other-1"),
+  });
+  expect((await p.ralph("diff")).stdout).toContain("b/ok");
 });

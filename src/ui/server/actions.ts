@@ -38,6 +38,7 @@ export const Wish = z.discriminatedUnion("action", [
   z.strictObject({
     ...{ action: z.literal("comment"), piece: z.string(), commit: z.string().nullable() },
     ...{ line: z.number().int().nonnegative(), text: Text, iteration: z.number().int().optional() },
+    lane: z.string().max(200).optional(),
   }),
   z.strictObject({ action: z.literal("type"), keys: z.string().min(1).max(4096) }),
   z.strictObject({ action: z.literal("pause") }),

@@ -177,8 +177,8 @@ function data(app: Hono, { home, overview, readOnly }: Setup): void {
   ofRun("/iterations/:n/files/:name", (run, part, query) =>
     recordPage(run, number(part("n"), -1), part("name"), { ...query, lane: laneIn(run, query["lane"]) }),
   );
-  ofRun("/diff", (run, _, { iteration }) =>
-    diffPage(run, iteration === undefined ? undefined : number(iteration, -1)),
+  ofRun("/diff", (run, _, { iteration, lane }) =>
+    diffPage(run, { lane, iteration: iteration === undefined ? undefined : number(iteration, -1) }),
   );
 }
 

@@ -2,17 +2,21 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { RunFolder } from "../../records/runs.js";
 import { addSteering } from "../../records/words.js";
-import { changesOf } from "../../run/changes.js";
+import { changesOf, type Part } from "../../run/changes.js";
+import { readSpec } from "../../run/spec.js";
 import { diffSince } from "../../workspace/changes.js";
 import { git } from "../../workspace/git.js";
 import type { DiffPage } from "../api.js";
 
-/** What a run has changed since it began, or in one iteration, file by file. */
-export async function diffPage(run: RunFolder, iteration?: number): Promise<DiffPage> {
-  const { workspace, base } = run.shown() as ReturnType<RunFolder["shown"]> & { base?: string };
+/** What a run, a lane or one of their iterations has changed, file by file. */
+export async function diffPage(run: RunFolder, part: Part = {}): Promise<DiffPage> {
+  const { workspace, base, lanes } = readSpec(run);
   const isThere = existsSync(workspace);
-  const patch = iteration === undefined && isThere ? await diffSince({ workspace, base }) : undefined;
-  const recorded = patch === undefined ? await recordedPatch(run, iteration) : { patch };
+  const isWhole = part.iteration === undefined && part.lane === undefined && lanes === undefined;
+  // What people do with the files of a run that is done is not its work.
+  const isOpen = isThere && isWhole && !run.state()?.success;
+  const patch = isOpen ? await diffSince({ workspace, base }) : undefined;
+  const recorded = patch === undefined ? await recordedPatch(run, part) : { patch };
   if ("why" in recorded) return { commit: null, pieces: [], why: recorded.why };
   const head = isThere ? await git(workspace, ["rev-parse", "--verify", "-q", "HEAD"]) : undefined;
   return { commit: head?.ok ? head.stdout.trim() : null, pieces: piecesOf(recorded.patch) };
@@ -21,11 +25,8 @@ export async function diffPage(run: RunFolder, iteration?: number): Promise<Diff
 const FORMAT = ["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
 const MAX_BYTES = 1024 * 1024;
 
-async function recordedPatch(
-  run: RunFolder,
-  iteration: number | undefined,
-): Promise<{ patch: string } | { why: string }> {
-  const changes = await changesOf(run, iteration);
+async function recordedPatch(run: RunFolder, part: Part): Promise<{ patch: string } | { why: string }> {
+  const changes = await changesOf(run, part);
   if (typeof changes === "string") return { why: changes };
   const { ok, stdout } = await changes.diff(["diff", ...FORMAT, "--find-renames"], { maxBytes: MAX_BYTES });
   return ok ? { patch: stdout } : { why: "git cannot tell what has changed there" };
@@ -40,11 +41,10 @@ function piecesOf(patch: string): DiffPage["pieces"] {
   }));
 }
 
-export interface Comment {
+/** With the part of the run whose diff was shown. */
+export interface Comment extends Part {
   /** The identity of the file's change that was shown. */
   piece: string;
-  /** Whose diff it was; undefined: that of the whole run. */
-  iteration?: number | undefined;
   commit: string | null;
   /** Which line of the part it is about, from 0 on. */
   line: number;
@@ -54,25 +54,26 @@ export interface Comment {
 /** Makes it words for the next iteration. A text says why that cannot be. */
 export async function comment(
   run: RunFolder,
-  { piece, iteration, commit, line, text }: Comment,
+  { piece, iteration, lane, commit, line, text }: Comment,
 ): Promise<string | undefined> {
   if (run.state()?.success && run.loop() === undefined)
     return "the run is done: there is no iteration to come that could read it";
-  const { pieces, why } = await diffPage(run, iteration);
+  const { pieces, why } = await diffPage(run, { iteration, lane });
   const found = pieces.find(({ id }) => id === piece);
-  if (found === undefined || (iteration !== undefined && !(await isNewest(run, found.patch))))
+  if (found === undefined || (iteration !== undefined && !(await isNewest(run, lane, found.patch))))
     return why ?? "the file has changed since this diff was shown: look at the new one, and comment on that";
   const place = placeIn(found.patch, line);
   if (place === undefined) return "there is no such line in the diff";
   const at = commit === null ? "" : ` (seen at commit ${commit.slice(0, 10)})`;
-  addSteering(run, `A comment on ${place.file}, line ${place.number}${at}:\n> ${place.words}\n${text}`);
+  const of = lane === undefined ? "" : ` of ${lane}`;
+  addSteering(run, `A comment on ${place.file}${of}, line ${place.number}${at}:\n> ${place.words}\n${text}`);
   return undefined;
 }
 
 /** Whether the file is still as an iteration has left it. */
-async function isNewest(run: RunFolder, patch: string): Promise<boolean> {
+async function isNewest(run: RunFolder, lane: string | undefined, patch: string): Promise<boolean> {
   const file = fileIn(patch.split("\n"));
-  const { pieces } = await diffPage(run);
+  const { pieces } = await diffPage(run, { lane });
   const now = pieces.find((one) => fileIn(one.patch.split("\n")) === file);
   return now !== undefined && blobIn(now.patch) === blobIn(patch);
 }

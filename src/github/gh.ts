@@ -73,7 +73,7 @@ export function createGh(options: GhOptions): Gh {
     const found = await find?.();
     if (found !== undefined) return { status: 200, headers: new Map(), text: JSON.stringify(found) };
     if (lost >= TRIES) throw failure;
-    await wait(Math.min(FIRST_WAIT_MS, pollMs()) * 2 ** (lost - 1));
+    await wait(waitAfter(lost - 1));
     return undefined;
   };
 
@@ -124,6 +124,11 @@ export function createGh(options: GhOptions): Gh {
 export function pollMs(given?: number): number {
   const seconds = given ?? Number(process.env["RALPH_GITHUB_POLL"] || 60);
   return (Number.isFinite(seconds) && seconds > 0 ? seconds : 60) * 1000;
+}
+
+/** Longer with each failure before. */
+export function waitAfter(failures: number): number {
+  return Math.min(FIRST_WAIT_MS, pollMs()) * 2 ** failures;
 }
 
 async function call({ host, stop }: GhOptions, { method, path, body, etag }: Asked): Promise<Captured> {

@@ -7,7 +7,7 @@ import { inTurn } from "../records/lock.js";
 import { quoteWord } from "../words.js";
 import { type GitOptions, git } from "../workspace/git.js";
 import { type Forge, fullName, type Repo } from "./forge.js";
-import { ghProgram } from "./gh.js";
+import { ghProgram, waitAfter } from "./gh.js";
 
 const PUSH_MS = 10 * 60_000;
 const TRIES = 4;
@@ -34,6 +34,7 @@ export async function pushBranch(
     if (!(result instanceof RalphError)) return result;
     // Its answer may have got lost: the next look tells.
     if (result.code !== "forge_unreachable" || lost + 1 >= TRIES) throw result;
+    await sleep(waitAfter(lost));
   }
 }
 
@@ -44,10 +45,11 @@ async function pushed(
   tip: string,
 ): Promise<"pushed" | "moved" | RalphError> {
   const args = ["push", "--porcelain", repo.remote, `${tip}:refs/heads/${branch}`];
-  const options = { ...pushOptions(repo), timeoutMs: PUSH_MS };
-  const { ok, stdout, stderr } = await git(checkout, args, options);
+  const { ok, stdout, stderr } = await git(checkout, args, pushOptions(repo));
   if (ok) return "pushed";
   if (/\[rejected\]/.test(stdout)) return "moved";
+  // Another push came at the same moment.
+  if (/failed to update ref/.test(stdout)) return unreachable(repo, stderr);
   if (/\[remote rejected\]/.test(stdout)) return refused(branch, stdout, stderr);
   return isDenied(stderr) ? denied(repo, stderr) : unreachable(repo, stderr);
 }
@@ -63,17 +65,26 @@ export async function fetchBranch(forge: Forge, checkout: string, branch: string
         exitCode: 1,
       });
     const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, `refs/heads/${branch}`];
-    const { stderr } = await git(checkout, args, { ...pushOptions(forge.repo), timeoutMs: PUSH_MS });
+    const { stderr } = await git(checkout, args, pushOptions(forge.repo));
     if ((await git(checkout, ["cat-file", "-e", `${tip}^{commit}`])).ok) return tip;
     if (isDenied(stderr)) throw denied(forge.repo, stderr);
     if (tries >= TRIES) throw unreachable(forge.repo, stderr);
+    await sleep(waitAfter(tries - 1));
   }
 }
 
 /** Where git has no login of its own for the host, it asks gh. */
-function pushOptions({ host }: Repo): Pick<GitOptions, "settings"> {
+function pushOptions({ host }: Repo): GitOptions {
   const helper = `!${quoteWord(ghProgram())} auth git-credential`;
-  return { settings: [[`credential.https://${host}.helper`, helper]] };
+  return {
+    timeoutMs: PUSH_MS,
+    settings: [
+      [`credential.https://${host}.helper`, helper],
+      // A server that is silent for a minute is given up.
+      ["http.lowSpeedLimit", "1"],
+      ["http.lowSpeedTime", "60"],
+    ],
+  };
 }
 
 /** Waits until a push is not one too many. */

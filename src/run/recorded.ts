@@ -21,7 +21,7 @@ import {
 } from "../records/runs.js";
 import { writeSpec } from "../records/spec.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
-import { withholdPasswords, withoutCredentials } from "../workspace/credentials.js";
+import { cleanSettings, withholdPasswords, withoutCredentials } from "../workspace/credentials.js";
 import { withoutRepository } from "../workspace/git.js";
 import { withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
@@ -40,7 +40,8 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     const state = await stateOf(folder, prepared);
     const dead = lock.stale && runFolder(home, lock.stale.run).state();
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
-    const context = contextOf(prepared, host, folder, cutOff);
+    const settings = await cleanSettings(workspace, folder.path);
+    const context = contextOf(prepared, host, folder, { cutOff, settings });
     host.onStart?.(folder, structuredClone(state));
     const records = openRecords(context, state);
     try {
@@ -110,7 +111,7 @@ function contextOf(
   prepared: PreparedRun,
   host: Host,
   folder: RunFolder,
-  cutOff: number | undefined,
+  { cutOff, settings }: { cutOff: number | undefined; settings: Record<string, string> },
 ): RunContext {
   const { spec, variables } = prepared;
   removeBegun(folder.path);
@@ -123,7 +124,7 @@ function contextOf(
   const redact = createRedactor(visible, [...secrets, hookToken]);
   const named = Object.values(variables).flatMap(Object.keys);
   const own = withoutCredentials(withoutRepository(process.env), join(folder.path, "no-login"), named);
-  const env = { ...own, ...host.env, [RUN_VARIABLE]: spec.id };
+  const env = { ...own, ...settings, ...host.env, [RUN_VARIABLE]: spec.id };
   const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
   return { ...prepared, host, folder, folderFor, redact, env, hookToken, cutOff };
 }

@@ -250,7 +250,11 @@ export function asDocker(
   }
   const input = isTyped ? ["-it"] : stdin === undefined ? [] : ["-i"];
   // Variables by their names alone: the list of processes would show values.
-  const own = Object.keys(env).filter((key) => env[key] !== process.env[key] && env[key] !== undefined);
+  // Settings of git that lie outside are not there inside.
+  const own = Object.keys(env).filter(
+    (key) =>
+      env[key] !== process.env[key] && env[key] !== undefined && !/^GIT_CONFIG_(GLOBAL|SYSTEM)$/.test(key),
+  );
   const options = [...input, "-w", cwd, ...own.flatMap((key) => ["-e", key])];
   return { ...command, file, args: [...first, "exec", ...options, name, command.file, ...args] };
 }

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import { digest } from "../records/digest.js";
 import { has, makePrivateFolder, readJson, writeAtomic } from "../records/files.js";
 import { livingLoops, whenFree } from "../records/lock.js";
-import { git, gitFolders, lendSettings } from "./git.js";
+import { git, gitFolders, lendSettings, namesIn } from "./git.js";
 
 /** What lets somebody write to a forge belongs to the user, and to ralph for its pushes: never to agents and checks. */
 
@@ -19,7 +20,11 @@ export function withoutCredentials(
   nowhere: string,
   named: string[] = [],
 ): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !WITHHELD.test(name) || named.includes(name));
+  const isWithheld = (name: string, value = ""): boolean =>
+    WITHHELD.test(name) || (name === "GIT_CONFIG_PARAMETERS" && mayHoldSecrets(value));
+  const kept = Object.entries(env).filter(
+    ([name, value]) => !isWithheld(name, value) || named.includes(name),
+  );
   // The empty helper takes away those of all files; nobody is asked in their place.
   const settings = [...settingsIn(env).filter((setting) => !isSecret(setting)), ["credential.helper", ""]];
   const given = settings.flatMap(([name, value], at) => [
@@ -50,7 +55,51 @@ function settingsIn(env: NodeJS.ProcessEnv): Setting[] {
 const PASSWORD = /(?<=:\/\/)(?:[^\s/@:]*:[^\s/@]+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|[\w-]{30,})@/;
 
 function isSecret([name, value]: Setting): boolean {
-  return /^credential\.|\.?extraheader$/i.test(name) || PASSWORD.test(value) || PASSWORD.test(name);
+  // Without the password of a proxy the agent reaches nothing.
+  if (/proxy$/i.test(name)) return false;
+  const isLogin = /^credential\.|\.?(?:extraheader|cookiefile)$/i.test(name);
+  return isLogin || PASSWORD.test(value) || PASSWORD.test(name);
+}
+
+/** Of a whole text; nearly all repositories hold none. */
+function mayHoldSecrets(text: string): boolean {
+  return /credential|extraheader|cookiefile|\binclude/i.test(text) || PASSWORD.test(text);
+}
+
+const isInclude = ([name]: Setting): boolean => /^include(?:if\..*)?\.path$/is.test(name);
+
+/**
+ * Variables by which agents and checks read the user's settings and those of the system without what is secret in
+ * them: copies in the run's folder. What the files include is a part of them.
+ */
+export async function cleanSettings(workspace: string, folder: string): Promise<Record<string, string>> {
+  const { ok, stdout } = await git(workspace, ["config", "--list", "--show-scope", "-z"]);
+  if (!ok) return {};
+  // The scope of each setting stands before it.
+  const fields = stdout.split("\0");
+  const copies = ["global", "system"].flatMap((scope) => {
+    const all = fields.filter((_, at) => at % 2 === 1 && fields[at - 1] === scope).map(settingIn);
+    if (!all.some(isSecret)) return [];
+    const path = join(folder, `${scope}.gitconfig`);
+    const clean = all.filter((setting) => !(isSecret(setting) || isInclude(setting)));
+    writeAtomic(path, clean.map(written).join(""));
+    return [[`GIT_CONFIG_${scope.toUpperCase()}`, path]];
+  });
+  return Object.fromEntries(copies);
+}
+
+/** One that has no value is true. */
+function settingIn(entry: string): Setting {
+  const [name = "", ...value] = entry.split("\n");
+  return [name, value.length === 0 ? "true" : value.join("\n")];
+}
+
+/** As a file of settings has it. */
+function written([name, value]: Setting): string {
+  const [, section = "", , subsection, key = ""] = /^([^.]+)(\.(.*))?\.([^.]+)$/s.exec(name) ?? [];
+  const inQuotes = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+  const head = subsection === undefined ? section : `${section} ${inQuotes(subsection)}`;
+  return `[${head}]\n\t${key} = ${inQuotes(value)}\n`;
 }
 
 /** What was taken out of a repository's own settings while runs are at work in it. */
@@ -76,19 +125,23 @@ export async function withholdPasswords(
   const config = join(common, "config");
   const file = await fileFor(home, config);
   const text = existsSync(config) ? readFileSync(config, "utf8") : "";
-  // Nearly all repositories hold none.
-  if (!(PASSWORD.test(text) || /extraheader/i.test(text) || existsSync(file))) return async () => {};
+  if (!(mayHoldSecrets(text) || existsSync(file))) return async () => {};
   makePrivateFolder(join(home, "withheld"));
   const settings = await whenFree(`${file}.lock`, async () => {
     const before = withheldIn(file) ?? { config, settings: [], runs: [] };
-    const found = (await settingsOf(config)).filter(isSecret);
+    const found = await secretsIn(config);
     const all = [...before.settings, ...found];
     // Written down first: a kill loses nothing.
     writeAtomic(file, JSON.stringify({ config, settings: all, runs: [...before.runs, run] }));
     for (const setting of found) await takeOut(config, setting);
     return all;
   });
-  const returned = folders.map((folder) => lendSettings(folder, settings.map(lent)));
+  const returned = folders.map((folder) =>
+    lendSettings(
+      folder,
+      settings.map((setting) => lent(config, setting)),
+    ),
+  );
   return async () => {
     for (const give of returned) give();
     await returnPasswords(home, folders[0] ?? "", run);
@@ -122,12 +175,23 @@ function withheldIn(file: string): Withheld | undefined {
     : undefined;
 }
 
-async function settingsOf(config: string): Promise<Setting[]> {
-  const { stdout } = await git("/", ["config", "--file", config, "--list", "-z"]);
-  return stdout.split("\0").flatMap((entry): Setting[] => {
-    const at = entry.indexOf("\n");
-    return at === -1 ? [] : [[entry.slice(0, at), entry.slice(at + 1)]];
+async function settingsOf(config: string, ...more: string[]): Promise<Setting[]> {
+  const { stdout } = await git("/", ["config", "--file", config, ...more, "--list", "-z"]);
+  return namesIn(stdout).map(settingIn);
+}
+
+/** Settings that are secret, and those that include a file with some. */
+async function secretsIn(config: string): Promise<Setting[]> {
+  const all = await settingsOf(config);
+  const hold = all.map(async (setting): Promise<Setting[]> => {
+    if (!isInclude(setting)) return isSecret(setting) ? [setting] : [];
+    return (await settingsOf(includedBy(config, setting), "--includes")).some(isSecret) ? [setting] : [];
   });
+  return (await Promise.all(hold)).flat();
+}
+
+function includedBy(config: string, [, path]: Setting): string {
+  return resolve(dirname(config), path.replace(/^~(?=\/)/, homedir()));
 }
 
 const isAddress = ([name]: Setting): boolean => /^remote\..*\.(?:push)?url$/i.test(name);
@@ -153,6 +217,7 @@ async function putBack(config: string, [name, value]: Setting): Promise<void> {
 }
 
 /** For ralph's own git, which works for the user. */
-function lent([name, value]: Setting): Setting {
+function lent(config: string, [name, value]: Setting): Setting {
+  if (isInclude([name, value])) return [name, includedBy(config, [name, value])];
   return isAddress([name, value]) ? [`url.${value}.insteadOf`, clean(value)] : [name, value];
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { claudeProject } from "../kit.js";
 import { githubProject } from "./kit.js";
@@ -113,6 +115,15 @@ describe("ralph pr", () => {
     await p.ralph("loop", "x", ...LOOP);
     const both = await Promise.all([p.start(["pr"]).result, p.start(["pr"]).result]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(hub.pulls()).toHaveLength(1);
+  });
+
+  it("takes a push that came at the same moment for its own", async () => {
+    const { p, hub } = githubProject(FIX);
+    await p.ralph("loop", "x", ...LOOP);
+    const hook = join(hub.dir, "git/hooks/update");
+    writeFileSync(hook, '#!/bin/sh\ngit update-ref "$1" "$3"\n', { mode: 0o755 });
+    expect(await p.ralph("pr")).toMatchObject({ code: 0 });
     expect(hub.pulls()).toHaveLength(1);
   });
 

@@ -86,7 +86,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_LINES = 51_446;
+const MOST_LINES = 51_500;
 const MOST_FILES = 449;
 const LONGEST_FILE = 300;
 

@@ -69,19 +69,24 @@ export interface Standing {
 /** Where a job stands, as its worker and the engine tell it. */
 export async function standingOf(engine: Engine, entry: JobEntry): Promise<Standing> {
   const queue = engine.queue(entry.queue);
+  // In this order: a job that ends between the two questions has its end with it.
+  const state = await queue.getJobState(entry.job.id);
   const job = await queue.getJob(entry.job.id);
-  const state = job === undefined ? "unknown" : await queue.getJobState(entry.job.id);
   const progress = (typeof job?.progress === "object" ? job.progress : {}) as Partial<JobProgress>;
-  return { entry, job, progress, status: statusOf(state, job, progress) };
+  return { entry, job, progress, status: statusOf(state, job, entry, progress) };
 }
 
-const WAITING = ["waiting", "prioritized", "delayed", "paused"];
-
-function statusOf(state: string, job: FleetJob | undefined, { status }: Partial<JobProgress>): string {
-  if (WAITING.includes(state)) return "queued";
+function statusOf(
+  state: string,
+  job: FleetJob | undefined,
+  { cancelled }: JobEntry,
+  { status }: Partial<JobProgress>,
+): string {
+  if (cancelled) return "cancelled";
   if (state === "failed") return "failed";
   if (state === "completed") return job?.returnvalue?.finished ? "finished" : "cancelled";
-  if (state !== "active") return "cancelled";
+  // It is unknown while it goes into the queue.
+  if (state !== "active" || job === undefined) return "queued";
   return status === undefined || status === "queued" || status === "finished" ? "running" : status;
 }
 

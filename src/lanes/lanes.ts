@@ -38,6 +38,8 @@ export type LaneEvents<Result> = AsyncGenerator<LoopEventBody, Result>;
 
 /** What the lanes are for: a list of stories, or a race. */
 export interface LaneWork {
+  /** Each lane may use all iterations of the run. */
+  ownIterations?: boolean;
   /** Called once, before anything begins. Tells the lane with each event. */
   prepare?(): AsyncGenerator<[lane: string, event: LoopEventBody], void>;
   /** Lanes that may begin, or go on, the first one first; `waiting`: those that may not yet, and are not known to. */
@@ -192,7 +194,7 @@ async function* loopIn(run: Running, start: LaneStart, slot: number): AsyncGener
   const loop = await run.open(start, known, {
     slot,
     signals: { stop: either(signals.stop), kill: either(signals.kill), over: over.signal },
-    limits: () => shareOf(limitsOf(run), loopsIn(state, lane), clock.now().getTime()),
+    limits: () => shareOf(limitsOf(run), loopsIn(state, lane), clock.now().getTime(), work.ownIterations),
   });
   try {
     for (;;) {

@@ -22,6 +22,8 @@ export function raceWork({ repository, base, lanes, all, endOthers }: RaceSetup,
   const passed = lanes.map(({ lane }) => lane).filter((lane) => state.lanes?.[lane]?.state.success);
   const isOver = (): boolean => passed.length > 0 && !all;
   return {
+    // A lane that fails quickly must not use up the iterations of the others.
+    ownIterations: true,
     ready: () => ({ starts: isOver() ? [] : lanes, waiting: [] }),
 
     // biome-ignore lint/correctness/useYield: nothing is told

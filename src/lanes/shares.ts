@@ -18,14 +18,14 @@ function usedBy(loops: RunState[], now: number) {
   return used;
 }
 
-/** The limits of one loop: what the others leave of those of the run. */
-export function shareOf(limits: Limits, others: RunState[], now: number): Limits {
+/** The limits of one loop: what the others leave of those of the run. Lanes that race have their own iterations. */
+export function shareOf(limits: Limits, others: RunState[], now: number, ownIterations = false): Limits {
   const used = usedBy(others, now);
   const left = (limit: number | null, amount: number): number | null =>
     limit === null ? null : limit - amount;
   return {
     ...limits,
-    maxIterations: limits.maxIterations - used.iterations,
+    maxIterations: limits.maxIterations - (ownIterations ? 0 : used.iterations),
     maxCostUsd: left(limits.maxCostUsd, used.costUsd),
     maxTokens: left(limits.maxTokens, used.tokens),
     maxTimeMs: left(limits.maxTimeMs, used.timeMs),

@@ -47,6 +47,23 @@ describe("a race", () => {
     expect(processesOf(p.root)).toEqual([]);
   });
 
+  test("each lane has its own iterations: one that fails quickly leaves the others theirs", async () => {
+    const p = project({
+      wrong: { does: "echo new >> other.txt; echo > wrong.done" },
+      right: {
+        does: "until ls ../*/wrong.done; do sleep 0.05; done > /dev/null 2>&1; test -f first && echo new > made.txt; touch first",
+      },
+    });
+    const { code, finished } = await p.ralph(...RACE, "-n", "2", "--agent", "wrong", "--agent", "right");
+    expect({ code, lanes: results(finished.lanes) }).toEqual({
+      code: 0,
+      lanes: [
+        ["right-1", "won"],
+        ["wrong-1", "stopped"],
+      ],
+    });
+  });
+
   test("--all lets every lane finish: the fewest changed lines win, then the lowest cost", async () => {
     const p = project({
       long: { does: "seq 9 > made.txt" },

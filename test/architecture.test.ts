@@ -27,7 +27,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
   views: { lines: 3240, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3396,
+    lines: 3440,
     imports: [
       "process",
       "settings",

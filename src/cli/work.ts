@@ -1,5 +1,5 @@
 import { row } from "./build.js";
-import { flag, JSON_DOCUMENT } from "./flags.js";
+import { flag, HIDDEN_AGAIN, JSON_DOCUMENT } from "./flags.js";
 
 const RUN = { run: "name or id of a run or a worker, or last (default: the latest run of this folder)" };
 
@@ -37,6 +37,7 @@ after its worktree is gone. In a terminal it is paged as git pages a diff.`,
       flag("--squash", "one commit in place of a merge"),
       flag("--keep", "leave the worktree and the branch of the run"),
       flag("--allow-unverified", "land a run that no check verifies"),
+      HIDDEN_AGAIN,
       flag("--json", "print one event per line on stdout"),
     ],
     help: [

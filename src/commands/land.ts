@@ -9,7 +9,7 @@ import { branchAt } from "../workspace/git.js";
 import { loopMeant, runOf } from "./find.js";
 import { failure, note, printAll, say, warn } from "./output.js";
 
-type LandFlags = LandingAsked & { json?: boolean };
+type LandFlags = LandingAsked & { json?: boolean; hiddenCheck?: string[] };
 
 /** `ralph land [RUN]`: brings the work of a finished run into a branch. */
 export async function landCommand(name: string | undefined, flags: LandFlags): Promise<number> {
@@ -20,7 +20,7 @@ export async function landCommand(name: string | undefined, flags: LandFlags): P
   const handler = handleSignals(() => note("interrupted: nothing lands"));
   try {
     const ended = await landRun(run, flags, {
-      ...{ settings, signal: handler.signals.stop, tell: note },
+      ...{ settings, hiddenChecks: flags.hiddenCheck, signal: handler.signals.stop, tell: note },
       onEvent: (event) => {
         if (flags.json) process.stdout.write(`${harmlessJson(event)}\n`);
       },

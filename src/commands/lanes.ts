@@ -60,9 +60,10 @@ export async function storyLanes(
   { allowUnverified }: ParallelFlags,
   recipe: StoriesSpec,
   { verifyCommands = [] }: TaskList,
+  hidden: number,
 ): Promise<LanesSpec> {
   await requireBranch(project);
-  const isVerified = checksFor(recipe, verifyCommands).length > 0;
+  const isVerified = checksFor(recipe, verifyCommands).length + hidden > 0;
   if (!isVerified && !allowUnverified)
     throw failure(
       "check_missing",

@@ -32,6 +32,7 @@ import { ralphHome } from "../records/home.js";
 import { lockHolder } from "../records/lock.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { programsBefore } from "../run/ground.js";
+import { hiddenChecksOf } from "../run/hidden.js";
 import { readSpec } from "../run/spec.js";
 import { limitsFrom, limitsOf, STORIES_ITERATIONS, saysSomething } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
@@ -195,7 +196,8 @@ export async function run(flags: RunFlags): Promise<number> {
     moreChecks: givenChecks(flags),
     checkTimeoutMs: checkTimeoutFrom(flags),
   };
-  const lanes = parallel && (await storyLanes(project, parallel, flags, recipe, tasks));
+  const hidden = hiddenChecksOf({ ...flags, hiddenChecks: flags.hiddenCheck }, loaded).length;
+  const lanes = parallel && (await storyLanes(project, parallel, flags, recipe, tasks, hidden));
   return startRun(flags, loaded, {
     ...{ recipe, limits, ...(lanes && { lanes }) },
     origin: project,

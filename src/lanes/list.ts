@@ -1,11 +1,11 @@
 import { join, relative } from "node:path";
-import type { CheckFinished } from "../events.js";
 import type { Clock, Signals } from "../loop/effects.js";
 import type { StoriesSpec } from "../recipes/stories/run.js";
 import { storyFiles } from "../recipes/stories/state.js";
 import { readTasks, type Story, type TaskList } from "../recipes/stories/tasks.js";
 import type { RunState } from "../records/run-state.js";
 import { repositoryRoot } from "../workspace/git.js";
+import type { LandingRequest } from "../workspace/landing/land.js";
 import { commitOf } from "../workspace/landing/merge.js";
 import { textAtCommit } from "./commits.js";
 import type { LaneStart } from "./lanes.js";
@@ -28,10 +28,12 @@ export interface StoriesSetup {
   hasNoChecks: boolean;
   /** The checkout in which the queue makes its merges. */
   queue: string;
-  /** One pass of the checks in that checkout. */
-  verify(worktree: string, logs: string): Promise<CheckFinished[] | undefined>;
+  /** Runs the checks of one landing in that checkout, with their logs in a folder. */
+  prover(logs: string): LandingRequest["verify"];
   /** Takes away the checkout and the branch of a lane whose work has landed. */
   remove(lane: Pick<LaneStart, "worktree" | "branch">, slot: number): Promise<void>;
+  /** Takes away the checkout of the queue. */
+  removeQueue(): Promise<void>;
 }
 
 /** A list of stories that several lanes work on. */

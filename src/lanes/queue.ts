@@ -83,7 +83,7 @@ function tryLanding(
     ...{ repository, target, tip, worktree, earlier, signal: signals.kill },
     message: landingMessage(`${id}: ${title}`, run),
     merged: (sides) => merged(stories, lane, sides),
-    verify: (folder) => stories.verify(folder, logs),
+    verify: stories.prover(logs),
     started: (move) => tell({ type: "landing.started", into, stories: [id], ...move }),
   });
 }

@@ -54,7 +54,9 @@ const WHAT_TO_DO: Words = {
     `There are conflicts in ${files.join(", ")}. Resolve each of them so that what both stories want is there. Never take one side as a whole.`,
   red: ({ checks }) => {
     const failed = checks.filter(({ passed }) => !passed);
-    const said = failed.map(({ command, output }) => `${command}\n\n${fenced(output, "text")}`);
+    const said = failed.map(({ command, output, hidden }) =>
+      hidden ? `${command} (only its result is told)` : `${command}\n\n${fenced(output, "text")}`,
+    );
     return `Each story is fine by itself, and together they are not. Make these checks pass on the merged files:\n\n${said.join("\n\n")}`;
   },
   lost: ({ lines }) => {

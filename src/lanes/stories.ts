@@ -5,7 +5,6 @@ import { laneOf } from "../records/lanes.js";
 import type { Lane, RunState } from "../records/run-state.js";
 import { git } from "../workspace/git.js";
 import { commitOf, overlapOf } from "../workspace/landing/merge.js";
-import { removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { changesBetween, filesBetween } from "./commits.js";
 import type { LanesEnding } from "./end.js";
 import type { LaneEvents, LaneStart, LaneWork } from "./lanes.js";
@@ -89,9 +88,10 @@ async function* looked(stories: Stories, lane: string): LaneEvents<void> {
   }
 }
 
-async function ending({ repository, queue, tasks, spec, base, tip, branch }: Stories): Promise<LanesEnding> {
+async function ending(stories: Stories): Promise<LanesEnding> {
+  const { repository, tasks, spec, base, tip, branch } = stories;
   const left = tasks === undefined ? 0 : openStories(tasks, spec).length;
-  if (left === 0) await removeOwnWorktree(repository, queue);
+  await stories.removeQueue();
   const files = await changesBetween(repository, base, tip);
   const all = tasks?.userStories.length ?? 0;
   return {

@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { isGiven, MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
 import { AGENT_NAMES, agentFor, isAgentName } from "../agents/index.js";
 import { RalphError } from "../errors.js";
@@ -6,9 +6,13 @@ import { fallbackRole } from "../loop/ask.js";
 import { nearest } from "../nearest.js";
 import { which } from "../process/which.js";
 import { ESCALATED, OWN_AGENT } from "../records/limited.js";
+import { createRedactor, type Redact } from "../records/redact.js";
+import { RUN_VARIABLE, type RunFolder } from "../records/runs.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { AgentProfile, LoopSettings, Settings } from "../settings/schema.js";
 import { quoteWord, splitWords } from "../words.js";
+import { withoutCredentials } from "../workspace/credentials.js";
+import { withoutRepository } from "../workspace/git.js";
 import type { AgentChoice, AgentSpec, AgentVariables, Nets, RunSpec } from "./spec.js";
 
 type Environment = NodeJS.ProcessEnv;
@@ -168,4 +172,17 @@ function locate(program: string, workspace: string, env: Environment, { agents =
     code: "agent_not_found",
     hint: `${what} known agents: ${AGENT_NAMES.join(", ")}`,
   });
+}
+
+/** The environment of the agents and checks of a run, without what the agents alone are given. */
+export function ownEnvironment({ id, path }: RunFolder, variables: AgentVariables): Environment {
+  const named = Object.values(variables).flatMap(Object.keys);
+  const own = withoutCredentials(withoutRepository(process.env), join(path, "no-login"), named);
+  return { ...own, [RUN_VARIABLE]: id };
+}
+
+/** Hides what the variables hold, wherever the run writes or shows something. */
+export function redactorFor(variables: AgentVariables, ...secrets: string[]): Redact {
+  const own = Object.values(variables).flatMap((one) => Object.values(one));
+  return createRedactor(withVariables(process.env, variables), [...own, ...secrets]);
 }

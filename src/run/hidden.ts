@@ -56,6 +56,7 @@ export async function foundAgain(
   { id, hidden: kept = [] }: Pick<RunSpec, "id" | "hidden">,
   given: Given,
   loaded: Pick<LoadedSettings, "settings">,
+  again = `ralph resume ${id}`,
 ): Promise<HiddenCheck[]> {
   const now = hiddenChecksOf(given, loaded);
   if (kept.length === 0 && now.length === 0) return [];
@@ -68,7 +69,7 @@ export async function foundAgain(
   if (missing.length > 0)
     throw new RalphError(
       `run ${id} needs the command of ${missing.map(({ name }) => name).join(", ")}, which ralph keeps in no file`,
-      { code: "hidden_check_gone", hint: `give it again: ralph resume ${id} --hidden-check COMMAND` },
+      { code: "hidden_check_gone", hint: `give it again: ${again} --hidden-check COMMAND` },
     );
   const isKnown = (command: string): boolean => found.some((check) => check?.command === command);
   const strange = given.hiddenChecks?.some((command) => !isKnown(command));

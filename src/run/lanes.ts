@@ -1,23 +1,19 @@
-import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { existsSync, rmdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
-import type { CheckFinished, LoopEvent } from "../events.js";
-import { textAtCommit } from "../lanes/commits.js";
+import type { LoopEvent } from "../events.js";
 import { type LaneHost, type LaneStart, type LanesSetup, runLanes } from "../lanes/lanes.js";
 import type { StoriesSetup } from "../lanes/list.js";
 import { type RaceSetup, raceWork } from "../lanes/race.js";
 import { takeOver, untilResolved } from "../lanes/returned.js";
 import { storiesWork } from "../lanes/stories.js";
-import { checksFor, type StoriesSpec } from "../recipes/stories/run.js";
-import { storyFiles } from "../recipes/stories/state.js";
-import { filledIn, readTasks } from "../recipes/stories/tasks.js";
+import type { StoriesSpec } from "../recipes/stories/run.js";
 import { writeAtomic } from "../records/files.js";
 import { OWN_AGENT } from "../records/limited.js";
 import type { RunState } from "../records/run-state.js";
 import { iterationFolder, laneFolder } from "../records/runs.js";
 import { pendingWords } from "../records/words.js";
-import { runChecks } from "../verify/schedule.js";
 import { textAt } from "../workspace/content.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
@@ -25,6 +21,7 @@ import { removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { createWorktree, runTeardown } from "../workspace/worktree/create.js";
 import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
 import { assemble, systemClock } from "./assemble.js";
+import { proofOf, proverOf } from "./landing/checks.js";
 import type { LanesSpec, RunContext, RunSpec } from "./spec.js";
 import { copiedFile, copiedInto } from "./trees.js";
 
@@ -106,17 +103,30 @@ async function storiesIn(
   slot: number,
   isPaused: () => boolean,
 ): Promise<StoriesSetup> {
-  const { spec, host, folder } = context;
+  const { spec, host, folder, settings, env, redact, hidden = [] } = context;
   const { repository, queue } = site;
+  // As they were at the start of the run, without what agents have added since.
+  const checks = await proofOf(spec);
+  const isUnverified = checks.length + hidden.length === 0;
+  const tell = (text: string) => void process.stderr.write(`ralph: ${text}\n`);
+  const { teardown: command } = settings;
   return {
     ...{ run: spec.id, repository, base: spec.base as string, spec: spec.recipe as StoriesSpec, queue },
-    ...{ signals: host.signals, clock: systemClock, isPaused, ...(await queueChecks(context, site, slot)) },
+    ...{ signals: host.signals, clock: systemClock, isPaused, hasNoChecks: isUnverified },
     placeOf: (lane) => placeIn(site, lane),
     folderOf: (lane) => laneFolder(folder, lane).path,
+    prover: (logs) =>
+      proverOf({
+        ...{ spec, settings, checks, hidden, logs, env, redact, slot, signals: host.signals },
+        tell: () => {},
+      }),
     async remove({ worktree, branch }, slot) {
-      const tell = (text: string) => void process.stderr.write(`ralph: ${text}\n`);
-      await runTeardown(join(worktree, site.inside), { command: context.settings.teardown, slot, tell });
+      await runTeardown(join(worktree, site.inside), { command, slot, tell });
       await remove(repository, worktree, branch);
+    },
+    async removeQueue() {
+      await runTeardown(join(queue, site.inside), { command, slot, tell });
+      await removeOwnWorktree(repository, queue);
     },
   };
 }
@@ -219,43 +229,4 @@ function removeEmpty(folder: string): void {
   } catch {
     // The folder is not empty.
   }
-}
-
-/** The checks of all stories as they were at the start of the run, without what agents have added since. */
-async function queueChecks(
-  { spec, env, redact, settings, host }: RunContext,
-  { repository, inside }: Site,
-  slot: number,
-): Promise<Pick<StoriesSetup, "hasNoChecks" | "verify">> {
-  const recipe = spec.recipe as StoriesSpec;
-  const text = await textAtCommit(
-    repository,
-    spec.base as string,
-    join(inside, storyFiles(recipe.dir).tasks),
-  );
-  const { verifyCommands = [] } = readTasks(text, undefined, filledIn).tasks ?? {};
-  const checks = checksFor(recipe, verifyCommands);
-  return {
-    hasNoChecks: checks.length === 0,
-    async verify(worktree: string, logs: string): Promise<CheckFinished[] | undefined> {
-      mkdirSync(logs, { recursive: true, mode: 0o700 });
-      const logged = checks.map((check, index) => ({ ...check, log: join(logs, `check-${index + 1}.log`) }));
-      const { stop, kill } = host.signals;
-      const own = { ...env, RALPH_SLOT: String(slot) };
-      const setup = {
-        workspace: join(worktree, inside),
-        env: own,
-        redact,
-        outputChars: settings.outputTruncateChars,
-      };
-      const running = runChecks(
-        logged,
-        { ...setup, keepBackground: spec.keepBackground },
-        { iteration: 0, stop, kill },
-      );
-      let step = await running.next();
-      while (!step.done) step = await running.next();
-      return step.value?.map(({ event }) => event);
-    },
-  };
 }

@@ -1,5 +1,4 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
-import { join } from "node:path";
 import { elapsed } from "../elapsed.js";
 import { RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
@@ -10,20 +9,13 @@ import { writableHome } from "../records/home.js";
 import { openJournal, repairJournal } from "../records/journal.js";
 import { acquireLock } from "../records/lock.js";
 import { claimName } from "../records/names.js";
-import { createRedactor, redactDeep } from "../records/redact.js";
+import { redactDeep } from "../records/redact.js";
 import { initialState, type RunState, spendingOf } from "../records/run-state.js";
-import {
-  createRunFolder,
-  iterationFolder,
-  RUN_VARIABLE,
-  type RunFolder,
-  runFolder,
-} from "../records/runs.js";
+import { createRunFolder, iterationFolder, type RunFolder, runFolder } from "../records/runs.js";
 import { writeSpec } from "../records/spec.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
-import { cleanSettings, withholdPasswords, withoutCredentials } from "../workspace/credentials.js";
-import { withoutRepository } from "../workspace/git.js";
-import { withVariables } from "./agent-spec.js";
+import { cleanSettings, withholdPasswords } from "../workspace/credentials.js";
+import { ownEnvironment, redactorFor, withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
 import type { Host, PreparedRun, RunContext, RunSpec } from "./spec.js";
 import { treeRecorder } from "./trees.js";
@@ -117,14 +109,10 @@ function contextOf(
   removeBegun(folder.path);
   // An earlier release may have left it open to others.
   closeToOthers(folder.path);
-  const visible = withVariables(process.env, variables);
-  writeSpec(folder.specFile, spec, visible);
+  writeSpec(folder.specFile, spec, withVariables(process.env, variables));
   const hookToken = randomToken();
-  const secrets = Object.values(variables).flatMap((own) => Object.values(own));
-  const redact = createRedactor(visible, [...secrets, hookToken]);
-  const named = Object.values(variables).flatMap(Object.keys);
-  const own = withoutCredentials(withoutRepository(process.env), join(folder.path, "no-login"), named);
-  const env = { ...own, ...settings, ...host.env, [RUN_VARIABLE]: spec.id };
+  const redact = redactorFor(variables, hookToken);
+  const env = { ...ownEnvironment(folder, variables), ...settings, ...host.env };
   const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
   return { ...prepared, host, folder, folderFor, redact, env, hookToken, cutOff };
 }

@@ -91,6 +91,23 @@ describe("ralph land", () => {
     expect(everythingOf(p)).toEqual(before);
   });
 
+  it("runs hidden checks on the merged files, and asks for the command of one that nobody has any more", async () => {
+    const hidden = ["--hidden-check", "! test -f other.txt"];
+    await finished("echo new > made.txt", "true", ...hidden);
+    p.sh("echo x > other.txt && git add other.txt && git commit -qm other");
+    const before = everythingOf(p);
+    expect(await p.ralph("land")).toMatchObject({ code: 2, stderr: expect.stringContaining("--hidden-check") });
+    const { code, stderr } = await p.ralph("land", ...hidden);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("merged files: hidden check 1")]);
+    expect(everythingOf(p)).toEqual(before);
+  });
+
+  it("gives its checks no token, and the variables of the run", async () => {
+    p.env["GH_TOKEN"] = "ghp_secret";
+    await finished("echo new > made.txt", 'test -z "$GH_TOKEN" && test -n "$RALPH_RUN"');
+    expect(await p.ralph("land")).toMatchObject({ code: 0 });
+  });
+
   it("does not land what conflicts, and says in which files", async () => {
     await finished("sed -i s/two/TWO/ shared.txt");
     p.sh("sed -i s/two/zwei/ shared.txt && git commit -qam other");

@@ -144,6 +144,46 @@ describe("stories that are green alone and red together", () => {
   });
 });
 
+describe("the checkout of the queue", () => {
+  test("is made ready as those of the lanes are, for each landing, and torn down", async () => {
+    const work = { "US-001": "echo a > a.txt", "US-002": "echo b > b.txt" };
+    const p = lanesProject(["US-001", "US-002"], { work }, ["test -f deps/ok"]);
+    p.settings({
+      agent: { command: "claude" },
+      setup: "mkdir deps; touch deps/ok; echo $RALPH_SLOT >> $HOME/setup",
+      teardown: "echo $RALPH_SLOT >> $HOME/teardown",
+    });
+    p.sh("echo deps/ >> .gitignore; git commit -qam dependencies");
+    const { code, all } = await p.ralph(...PARALLEL, "2");
+    expect(code, all).toBe(0);
+    const slots = (file: string) => p.sh(`sort $HOME/${file}`).trim().split("\n");
+    expect([slots("setup"), slots("teardown")]).toEqual([
+      ["0", "1", "2", "2"],
+      ["0", "1", "2"],
+    ]);
+    expect(existsSync(`${p.dir}-worktrees`)).toBe(false);
+  });
+
+  test("runs hidden checks, too, and tells the agent only that one failed", async () => {
+    const p = lanesProject(
+      ["US-001", "US-002"],
+      {
+        work: { "US-001": "echo a > a.txt", "US-002": `${after("US-001")}; echo b > b.txt` },
+        resolve: { "US-002": "git rm -q --cached b.txt; mv b.txt c.txt" },
+      },
+      [],
+    );
+    const { code, events } = await p.ralph(...PARALLEL, "2", "--hidden-check", "! cat a.txt b.txt");
+    expect({ code, c: landedText(p, "c.txt") }).toEqual({ code: 0, c: "b\n" });
+    expect(events.filter(({ type }) => type === "lane.returned")).toMatchObject([
+      { lane: "US-002", reason: "red" },
+    ]);
+    const prompt = readFileSync(join(p.bin, "US-002.returned.md"), "utf8");
+    expect(prompt).toContain("hidden check 1 (only its result is told)");
+    expect(prompt).not.toContain("cat a.txt");
+  });
+});
+
 describe("bad input is refused before anything is made", () => {
   const state = (p: ReturnType<typeof lanesProject>) =>
     p.sh("git for-each-ref; git status --porcelain; ls ..");

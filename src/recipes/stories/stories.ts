@@ -35,7 +35,7 @@ import {
   type ReviewRules,
   storyFiles,
 } from "./state.js";
-import { readTasks, type TaskList } from "./tasks.js";
+import { filledIn, readTasks, type TaskList } from "./tasks.js";
 import {
   beginTurn,
   closeTurn,
@@ -56,7 +56,7 @@ export const stories: RecipeRow<StoriesSpec> = {
   // Commands that agents have added are not proof of their work.
   async proof(spec, begun) {
     const text = await begun(storyFiles(spec.dir).tasks);
-    return checksFor(spec, readTasks(text ?? "").tasks?.verifyCommands ?? []);
+    return checksFor(spec, readTasks(text ?? "", undefined, filledIn).tasks?.verifyCommands ?? []);
   },
   hasInputs: ({ checks = [] }) => checks.some(({ inputs }) => inputs !== undefined),
   commits: () => "agents",

@@ -1,14 +1,18 @@
+import { join } from "node:path";
 import type { CheckFinished, LandingCheck, LoopEvent, LoopEventBody } from "../../events.js";
 import { openJournal, repairJournal } from "../../records/journal.js";
 import { acquireLock } from "../../records/lock.js";
 import { createRedactor, redactDeep } from "../../records/redact.js";
 import type { RunFolder } from "../../records/runs.js";
 import type { Settings } from "../../settings/schema.js";
+import { cleanSettings } from "../../workspace/credentials.js";
 import { newPrograms } from "../../workspace/git-programs.js";
 import { type LandingResult, land } from "../../workspace/landing/land.js";
 import { landingMessage } from "../../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../../workspace/landing/worktree.js";
+import { ownEnvironment, redactorFor, variablesOf } from "../agent-spec.js";
 import { programsBefore } from "../ground.js";
+import { foundAgain } from "../hidden.js";
 import { proofOf, proverOf } from "./checks.js";
 import { removeLanded } from "./clean.js";
 import { type LandingAsked, type LandingPlan, planLanding, refusal } from "./plan.js";
@@ -21,6 +25,8 @@ export interface Landing {
   onEvent(event: LoopEvent): void;
   /** Receives progress messages. */
   tell(text: string): void;
+  /** Commands of hidden checks that the settings do not have. */
+  hiddenChecks?: string[] | undefined;
 }
 
 /** How it ended; `left`: what it did not remove, and why. */
@@ -78,9 +84,11 @@ async function begin(
   write: Write,
 ): Promise<Landed> {
   const { run, spec, repository, into, tip, title } = plan;
-  const { settings, signal, tell } = landing;
+  const { settings, signal, tell, hiddenChecks } = landing;
   const checks = await proofOf(spec);
-  if (checks.length === 0 && !asked.allowUnverified)
+  const hidden = await foundAgain(spec, { hiddenChecks }, { settings }, `ralph land ${run.name()}`);
+  const isUnverified = checks.length + hidden.length === 0;
+  if (isUnverified && !asked.allowUnverified)
     throw refusal(
       "nothing_verifies",
       `nothing verifies the work of ${run.name()}: it has no check`,
@@ -93,14 +101,19 @@ async function begin(
     message: landingMessage(title, run.id),
     earlier: spec.base === undefined ? [] : [{ name: into, old: spec.base }],
     squash: asked.squash ?? false,
-    verify: checks.length === 0 ? async () => [] : proverOf({ spec, run, settings, checks, signal, tell }),
+    verify: isUnverified
+      ? async () => []
+      : proverOf({
+          ...{ spec, settings, checks, hidden, tell, ...(await surroundings(plan, settings)) },
+          ...{ logs: join(run.path, "landing"), signals: { stop: signal, kill: signal } },
+        }),
     started: (intent) => {
       const squash = asked.squash ? { squash: true as const } : {};
       write({ type: "landing.started", into, ...intent, ...squash, ...keep });
     },
   });
   if (result.kind === "landed") {
-    const unverified = checks.length === 0;
+    const unverified = isUnverified;
     const moved = { into, tip, old: result.old, new: result.new, ...keep };
     const proof = result.checks.map(asProof);
     const shown = await landingReceipt(plan, { ...result, setup: settings.setup });
@@ -110,6 +123,13 @@ async function begin(
   }
   if (result.kind !== "nothing" && result.kind !== "interrupted") write(refusedOf(plan, result));
   return { ...result, plan };
+}
+
+/** What the checks see, as in the run itself. */
+async function surroundings({ run, spec, repository }: LandingPlan, settings: Settings) {
+  const variables = variablesOf(spec, settings);
+  const env = { ...ownEnvironment(run, variables), ...(await cleanSettings(repository, run.path)) };
+  return { env, redact: redactorFor(variables) };
 }
 
 /** The branch has moved, so everything was verified and proved: only the event and the cleaning are left. */

@@ -96,7 +96,10 @@ describe("ralph land", () => {
     await finished("echo new > made.txt", "true", ...hidden);
     p.sh("echo x > other.txt && git add other.txt && git commit -qm other");
     const before = everythingOf(p);
-    expect(await p.ralph("land")).toMatchObject({ code: 2, stderr: expect.stringContaining("--hidden-check") });
+    expect(await p.ralph("land")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--hidden-check"),
+    });
     const { code, stderr } = await p.ralph("land", ...hidden);
     expect([code, stderr]).toEqual([1, expect.stringContaining("merged files: hidden check 1")]);
     expect(everythingOf(p)).toEqual(before);

@@ -89,7 +89,8 @@ async function copyIncluded(from: string, to: string): Promise<string[]> {
     if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false;
     mkdirSync(dirname(target), { recursive: true });
     if (lstatSync(source).isFile()) copyFileSync(source, target, constants.COPYFILE_FICLONE);
-    else cpSync(source, target, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+    else
+      cpSync(source, target, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
     return true;
   });
 }

@@ -13,7 +13,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
   records: { lines: 2355, imports: ["process", "agents"] },
-  workspace: { lines: 3493, imports: ["process", "records"] },
+  workspace: { lines: 3500, imports: ["process", "records"] },
   sandbox: { lines: 1402, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2100, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 700, imports: ["process", "records", "workspace", "verify"] },
@@ -24,8 +24,8 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1430, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3240, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  workers: { lines: 1440, imports: ["process", "agents", "records", "ask"] },
+  views: { lines: 3255, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 3440,
     imports: [
@@ -51,7 +51,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
   github: { lines: 2409, imports: ["process", "records", "workspace", "verify", "views"] },
-  setup: { lines: 1025, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
+  setup: { lines: 1035, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
     lines: 4395,
@@ -82,7 +82,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 2500,
     imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
   },
-  cli: { lines: 1740, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1755, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];

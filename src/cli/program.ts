@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import { RalphError, toRalphError } from "../errors.js";
 import { didYouMean } from "../nearest.js";
 import { manifest } from "../package-folder.cjs";
-import { addCommand, type CommandRow, helpText, row } from "./build.js";
+import { addCommand, addHelp, type CommandRow, row } from "./build.js";
 import { COMMANDS } from "./commands.js";
 import { meaningOf } from "./meanings.js";
 import { refuseRepeats, refuseWithoutCommand, whatToDo, withoutSwallowing } from "./mistakes.js";
@@ -20,17 +20,15 @@ const program = new Command("ralph")
   .showSuggestionAfterError()
   .enablePositionalOptions()
   .exitOverride()
-  .configureOutput({ outputError: () => {} })
-  .addHelpText(
-    "after",
-    helpText(
-      "Details: ralph COMMAND --help",
-      "ralph demo",
-      "ralph init",
-      'ralph run "Fix the failing test." --check "npm test"',
-      "ralph resume",
-    ),
-  );
+  .configureOutput({ outputError: () => {} });
+addHelp(
+  program,
+  "Details: ralph COMMAND --help",
+  "ralph demo",
+  "ralph init",
+  'ralph run "Fix the failing test." --check "npm test"',
+  "ralph resume",
+);
 
 const help = row("help [command]", "show the help of a command", {
   help: ["Prints the same as ralph COMMAND --help.", "ralph help run"],

@@ -12,13 +12,13 @@ import {
 } from "./flags.js";
 
 export const race = row("race [task]", "give one task to several agents; the first whose checks pass wins", {
-  args: { task: "what to do (-: read it from stdin; one that begins with - goes behind --)" },
+  args: { task: "what to do (-: read it from stdin; put a text that begins with - after --)" },
   flags: [
     ...TEXT_FLAGS,
     ...CHECKS,
-    flag("--attempts <n>", "let each agent try this often, at the same time (default: 1)"),
-    flag("--all", "let every lane finish; of those that pass, the one that changed the fewest lines wins"),
-    flag("--completion-tag <tag>", "word with which the agent says that it is done (default: COMPLETE)"),
+    flag("--attempts <n>", "give each agent this many lanes (default: 1)"),
+    flag("--all", "let every lane finish; the one with the fewest changed lines wins"),
+    flag("--completion-tag <tag>", "word that the agent says when it is done (default: COMPLETE)"),
     flag("--no-completion-tag", "let the checks alone decide"),
     NO_DONE_INSTRUCTION,
     ...ISSUE,
@@ -29,9 +29,9 @@ export const race = row("race [task]", "give one task to several agents; the fir
     ]),
   ],
   help: [
-    `Each lane is a ralph loop in a worktree of its own. The limits are for all lanes
-together. The result is the branch of the winner; the others stay until you remove
-them.`,
+    `Each lane is a ralph loop in its own worktree. The limits apply to all lanes
+together. The result is the branch of the winner; the other branches stay until you
+remove them.`,
     'ralph race "Make the tests pass" --check "npm test" --agent claude --agent codex',
     'ralph race "Speed up the parser" --check "npm test" --attempts 3 --all --max-cost 10',
   ],

@@ -26,7 +26,7 @@ import { race } from "./race.js";
 /** Commands that start a run or go on with one, and those of the recipes. */
 
 const run = row("run [text]", "repeat a prompt until every check passes and the agent says it is done", {
-  args: { text: "the prompt (-: read it from stdin; one that begins with - goes behind --)" },
+  args: { text: "the prompt (-: read it from stdin; put a text that begins with - after --)" },
   flags: [
     ...TEXT_FLAGS,
     older("-m, --maximum-iterations <n>", "--max-iterations"),
@@ -50,12 +50,12 @@ at the end. ralph adds this instruction to the prompt unless the prompt has it.`
 });
 
 const loop = row("loop [task]", "work on one task until every check passes and the agent says it is done", {
-  args: { task: "what to do (-: read it from stdin; one that begins with - goes behind --)" },
+  args: { task: "what to do (-: read it from stdin; put a text that begins with - after --)" },
   flags: [
     ...TEXT_FLAGS,
     flag("--spec <file>", "file in place of TASK", { isHidden: true }),
     ...CHECKS,
-    flag("--completion-tag <tag>", "word with which the agent says that it is done (default: COMPLETE)"),
+    flag("--completion-tag <tag>", "word that the agent says when it is done (default: COMPLETE)"),
     flag("--no-completion-tag", "let the checks alone decide"),
     NO_DONE_INSTRUCTION,
     WORKTREE,
@@ -67,8 +67,8 @@ const loop = row("loop [task]", "work on one task until every check passes and t
   help: [
     `Each iteration starts with a fresh context: the task, the checks, the changes so
 far, the failures and the progress. The run is done when every check exits 0 and
-the agent's final message has the completion tag on a line of its own. It needs at
-least one check, from --check or the settings.`,
+the agent's final message has the completion tag on a line of its own. The loop
+needs at least one check, from --check or the settings.`,
     'ralph loop "Make the tests pass" --check "npm test"',
     'ralph loop "Migrate to async/await" --check "npm test" --worktree --max-iterations 10',
     'ralph loop --issue 12 --check "npm test" --worktree --pr',
@@ -83,7 +83,7 @@ const STORIES_PLACE = [
 ];
 
 const REVIEWS = [
-  flag("--skip-review", "do without reviews: the agent that implements a story passes it"),
+  flag("--skip-review", "skip the reviews: the agent that implements a story passes it"),
   flag("--no-skip-review", "review, whatever the settings say"),
   flag("--review-cap <n>", "review each story at most this often (default: 5)"),
 ];
@@ -105,7 +105,7 @@ const storiesCommands = [
     run: async (flags) => (await import("../commands/stories-plan.js")).plan(flags),
   }),
   row("add <title>", "add a story to tasks.json", {
-    args: { title: "what the story is about, in a line" },
+    args: { title: "one line that says what the story is about" },
     flags: [many("--criteria <text>", "what must hold when it is done (repeatable; default: the title)")],
     help: [
       "Creates ralph/ if it is missing. ralph fills in the id and the rest.",
@@ -114,19 +114,19 @@ const storiesCommands = [
     run: async (title, flags) => (await import("../commands/stories.js")).add(title, flags),
   }),
   row("import [file]", "import stories from a Markdown checklist, a prd.json, or issues on GitHub", {
-    args: { file: "a .md file with a checklist, or a prd.json that knows no reviews" },
+    args: { file: "a .md file with a checklist, or a prd.json without reviews" },
     flags: [
       flag("--force", "overwrite tasks.json"),
-      flag("--github", "the open issues on GitHub, a story each"),
-      flag("--label <label>", "with --github: those with this label"),
-      flag("--milestone <title>", "with --github: those of this milestone"),
-      flag("--trust-author", "with --github: also those by people without write access"),
+      flag("--github", "import the open issues on GitHub, one story each"),
+      flag("--label <label>", "with --github: only issues with this label"),
+      flag("--milestone <title>", "with --github: only issues of this milestone"),
+      flag("--trust-author", "with --github: also issues by people without write access"),
     ],
     help: [
-      `Each "- [ ] Title" is a story, and the items below it are its criteria; so are
-the items below a heading such as "## US-001: Title". Stories that are ticked, or
-passed in prd.json, begin with their review. Of an issue, check boxes are the
-criteria; "blocked by #12" and boxes that name an issue say what has to be done first.`,
+      `Each "- [ ] Title" becomes a story, and the items below it become its criteria;
+so do the items below a heading such as "## US-001: Title". A story that is ticked,
+or passed in prd.json, starts with its review. The check boxes of an issue become
+criteria; "blocked by #12" and boxes that name an issue become dependencies.`,
       "ralph stories import TODO.md",
       "ralph stories import prd.json",
       "ralph stories import --github --label ready",
@@ -136,7 +136,7 @@ criteria; "blocked by #12" and boxes that name an issue say what has to be done 
   row("run", "loop until every story is approved", {
     flags: [
       flag("--parallel <n>", "work on this many stories at once, and land them one by one (default: 1)"),
-      flag("--allow-unverified", "with --parallel: land though no check verifies anything"),
+      flag("--allow-unverified", "with --parallel: land even though no check verifies the work"),
       ...REVIEWS,
       ...CHECKS,
       WORKTREE,
@@ -178,7 +178,7 @@ the run.`,
 
 const stories = row("stories", "work on a list of stories, each with a review by a fresh agent", {
   help: [
-    `One agent implements a story, another one with a fresh context reviews it, until
+    `One agent implements a story, another one reviews it with a fresh context, until
 every story is approved. Details: ralph stories COMMAND --help`,
     "ralph stories init --name checkout",
     "ralph stories run",
@@ -273,26 +273,26 @@ A PRP (product requirements prompt) is the plan that an agent writes from the sp
   run: async (name, file, flags) => (await import("../commands/pipeline.js")).gate(name, file, flags),
 });
 
-const resume = row(
-  "resume [loop]",
-  "go on with a run or a worker that was paused, stopped, interrupted or killed",
+const resume = row("resume [loop]", "continue a run or a worker that was paused, stopped or killed", {
+  args: { loop: "name or id of a run or a worker, or last" },
+  flags: [...nets({ maxIterations: null }), HIDDEN_AGAIN, ...OUTPUT, ...REPORT],
+  help: [
+    "Without LOOP: the latest unfinished run of this folder. Limits that you give replace\nthe old ones. A loop that is still alive keeps its limits and refuses new ones.",
+    "ralph resume",
+    "ralph resume --max-iterations 30 --max-cost 20",
+  ],
+  run: async (name, flags) => (await import("../commands/resume.js")).resume(name, flags),
+});
+
+const pause = row(
+  "pause [loop]",
+  "let the agent finish its iteration, then hold the loop until it is resumed",
   {
     args: { loop: "name or id of a run or a worker, or last" },
-    flags: [...nets({ maxIterations: null }), HIDDEN_AGAIN, ...OUTPUT, ...REPORT],
-    help: [
-      "Without LOOP: the latest unfinished run of this folder. Limits that are given take the place of the old ones; a loop that is alive keeps its own, and refuses them.",
-      "ralph resume",
-      "ralph resume --max-iterations 30 --max-cost 20",
-    ],
-    run: async (name, flags) => (await import("../commands/resume.js")).resume(name, flags),
+    help: ["Without LOOP: the active run of this folder. ralph resume continues it.", "ralph pause"],
+    run: async (name) => (await import("../commands/resume.js")).pause(name),
   },
 );
-
-const pause = row("pause [loop]", "let the agent at work finish, then wait until the loop is resumed", {
-  args: { loop: "name or id of a run or a worker, or last" },
-  help: ["Without LOOP: the run that is running in this folder. ralph resume ends the wait.", "ralph pause"],
-  run: async (name) => (await import("../commands/resume.js")).pause(name),
-});
 
 export const RUN_COMMANDS = [run, loop, race, stories, pipeline, gate, resume, pause];
 

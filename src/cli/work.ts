@@ -8,13 +8,13 @@ export const WORK_COMMANDS = [
   row("diff [run]", "show what a run changed", {
     args: RUN,
     flags: [
-      flag("--stat", "only how many lines of which files"),
-      flag("--iteration <n>", "what that iteration changed"),
-      flag("--no-color", "no colours"),
+      flag("--stat", "show only the files and the number of lines"),
+      flag("--iteration <n>", "show what this iteration changed"),
+      flag("--no-color", "print no colours"),
     ],
     help: [
-      `New files are included, what git ignores is not. Works while the run is at work and
-after its worktree is gone. In a terminal it is paged as git pages a diff.`,
+      `Includes new files, but not what git ignores. Works during the run, and after its
+worktree is gone. In a terminal, opens the pager of git.`,
       "ralph diff",
       "ralph diff calm-otter --stat",
       "ralph diff --iteration 1",
@@ -24,7 +24,7 @@ after its worktree is gone. In a terminal it is paged as git pages a diff.`,
   row("worktrees", "list the worktrees that ralph made beside this repository", {
     flags: [JSON_DOCUMENT],
     help: [
-      "With the run, the branch, how the run ended, the size, and the branch that has the work.\nralph clean --worktrees removes those whose work is landed.",
+      "Shows the run, its branch, how it ended, the size, and where its work has landed.\nralph clean --worktrees removes those whose work has landed.",
       "ralph worktrees",
       "ralph worktrees --json",
     ],
@@ -33,19 +33,19 @@ after its worktree is gone. In a terminal it is paged as git pages a diff.`,
   row("land [run]", "bring the work of a finished run into your branch", {
     args: RUN,
     flags: [
-      flag("--into <branch>", "the branch (default: the one that the run was started from)"),
-      flag("--squash", "one commit in place of a merge"),
-      flag("--keep", "leave the worktree and the branch of the run"),
+      flag("--into <branch>", "land in this branch (default: the one that the run started from)"),
+      flag("--squash", "make one commit instead of a merge"),
+      flag("--keep", "keep the worktree and the branch of the run"),
       flag("--allow-unverified", "land a run that no check verifies"),
       HIDDEN_AGAIN,
       flag("--json", "print one event per line on stdout"),
     ],
     help: [
-      `Merges in a worktree of ralph's own, runs the checks of the run on the merge commit,
-twice, and moves the branch if nobody else has moved it meanwhile. Your files are
-touched only if the branch is checked out, and only where nothing of yours is in the
-way. Then the worktree and the branch of the run are removed. Exits 1 if the merge
-conflicts or its checks fail, 2 if it cannot begin or your files are in the way.`,
+      `Merges in a temporary worktree, runs the checks of the run twice on the merge
+commit, and moves the branch only if nothing else has moved it. If the branch is
+checked out, updates its files, but never overwrites yours. Then removes the
+worktree and the branch of the run. Exits 1 if the merge conflicts or its checks
+fail, 2 if it cannot start or your files are in the way.`,
       "ralph land",
       "ralph land calm-otter --into develop",
       "ralph land --squash --keep",

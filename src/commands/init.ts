@@ -122,7 +122,8 @@ async function initWithout({ agent, force }: InitFlags): Promise<number> {
 function finish(settings: NewSettings, others: string[] = []): number {
   const absent = writeSettings(settings, process.cwd());
   say(`Settings written to ${BASE_FILE}`);
-  for (const program of absent) warn(`${program} is not on PATH`);
+  for (const program of absent)
+    warn(program.includes("/") ? `${program} does not exist yet` : `${program} is not on PATH`);
   const { agent, checks, setup, maxIterations, maxCost, maxTime } = settings;
   const also = others.length === 0 ? "" : ` (also found: ${others.join(", ")})`;
   const limits = [

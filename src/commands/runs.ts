@@ -9,7 +9,7 @@ import { hasAnswer } from "../records/words.js";
 import { duration, wholeNumber } from "../settings/limits.js";
 import { costCell, formatCost, joined, plural } from "../views/figures.js";
 import { brief, harmlessLine } from "../views/harmless.js";
-import { cut, tableLines } from "../views/layout.js";
+import { tableLines } from "../views/layout.js";
 import { belongsTo } from "./find.js";
 import { printAs, warn } from "./output.js";
 import { statusFilter } from "./status.js";
@@ -113,7 +113,7 @@ function table(found: RunRow[], most: number): string[] {
     return [run.name(), ...figures, folder, brief(row.question === null ? row.task : asked)];
   });
   const width = process.stdout.columns || COLUMNS;
-  const lines = tableLines([HEAD, ...cells], { width, right: [1, 2, 4] }).map((line) => cut(line, width));
+  const lines = tableLines([HEAD, ...cells], { width, right: [1, 2, 4] });
   const left = found.length - cells.length;
   return [
     ...lines,

@@ -133,7 +133,8 @@ export async function importFile(
   writeFresh(join(project, name), `${JSON.stringify(tasks, null, 2)}\n`);
   const written = [name, ...writeTemplates(folder)];
   const ids = harmlessLine(passed.join(", "));
-  const reviews = ids && ` Passed there, and not reviewed yet: ${ids}. They begin with their review.`;
+  const reviews =
+    ids && ` Marked as done there, but not reviewed yet: ${ids}. ralph begins with their reviews.`;
   return say(`${created(written)}
 Imported ${plural(tasks.userStories.length, "story", "stories")}.${reviews}
 Next: git add -A && git commit -m "Plan", ralph stories verify, ralph stories run`);

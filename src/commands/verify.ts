@@ -132,9 +132,7 @@ function openingLines(
 ): string[] {
   const what = commit === undefined ? `tree ${tree} (not committed)` : `commit ${commit}`;
   const more = confirmed === 0 ? "" : `, confirmed ${plural(confirmed, "time")}`;
-  const known = signed?.isKnown
-    ? signed.name
-    : "nobody vouches for the key: gpg.ssh.allowedSignersFile is not set";
+  const known = signed?.isKnown ? signed.name : "unknown key: gpg.ssh.allowedSignersFile is not set";
   return [
     harmlessLine(`Run ${run} verified ${what}`),
     harmlessLine(
@@ -145,15 +143,15 @@ function openingLines(
 }
 
 function ending(event: Pick<CheckFinished, "passed"> & Parameters<typeof endingOf>[0]): string {
-  return `${event.passed ? "passed" : "failed"} (${endingOf(event)})`;
+  return `${event.passed ? "passes" : "fails"} now (${endingOf(event)})`;
 }
 
 function resultLines({ check, now, result, why }: Rechecked, { mark, paint }: Formatter): string[] {
   const name = harmlessLine(check.name);
-  const was = `was passed (exit ${check.exitCode ?? 0})`;
+  const was = `passed then (exit ${check.exitCode ?? 0})`;
   if (result === "unchecked")
-    return [paint("yellow", `${mark.warning} ${name}: ${was}, was not run: ${why}`)];
-  const is = now === undefined ? "" : `is ${ending(now)}`;
+    return [paint("yellow", `${mark.warning} ${name}: ${was}, not run now: ${why}`)];
+  const is = now === undefined ? "" : ending(now);
   if (result === "same") return [paint("green", `${mark.ok} ${name}: ${was}, ${is}`)];
   const said = harmlessLine(now?.output.trim().split("\n").at(-1) ?? "");
   return [paint("red", `${mark.error} ${name}: ${was}, ${is}`), ...(said === "" ? [] : [`   ${said}`])];

@@ -12,7 +12,7 @@ import { BASE_FILE } from "../settings/load.js";
 import { splitWords } from "../words.js";
 import { setupCommand } from "../workspace/dependencies.js";
 import { repositoryRoot } from "../workspace/git.js";
-import { projectCommands, testCommand } from "../workspace/project.js";
+import { projectCommands, testCommand, textOf } from "../workspace/project.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
 
 /** What `ralph init` writes, in the order in which it is written. */
@@ -62,10 +62,11 @@ export async function defaultSettings(agent: string, found: Suggestions): Promis
   };
 }
 
+const VENV = ".venv/bin/";
 const PYTHON_RUNNERS: [file: string, prefix: string][] = [
   ["uv.lock", "uv run "],
   ["poetry.lock", "poetry run "],
-  [".venv", ".venv/bin/"],
+  [".venv", VENV],
 ];
 
 /** A makefile often calls what the project's own tool would run: it is asked when there is nothing else. */
@@ -77,11 +78,19 @@ export function suggestionsFor(workspace: string): Suggestions {
       !isMake(command) || commands.every((other) => other.purpose !== purpose || isMake(other.command)),
   );
   // Tools of Python are in the environment of the project, which nothing activates in a run.
-  const [, python = ""] = PYTHON_RUNNERS.find(([file]) => existsSync(join(workspace, file))) ?? [];
+  const [, runner] = PYTHON_RUNNERS.find(([file]) => existsSync(join(workspace, file))) ?? [];
+  const setup = setupCommand(workspace);
+  const required = setup.includes(VENV) ? textOf(workspace, "requirements.txt") : "";
+  /** What the setup installs into a new environment is run from there. */
+  const inEnvironment = (command: string): string => {
+    const [tool] = /^(?:pytest|ruff)\b/.exec(command) ?? [];
+    if (tool === undefined) return command;
+    return `${runner ?? (required.includes(tool) ? VENV : "")}${command}`;
+  };
   return {
     agents: AGENT_NAMES.filter((name) => which(name, workspace).status === "found"),
-    checks: wanted.map(({ command }) => (/^(pytest|ruff)\b/.test(command) ? `${python}${command}` : command)),
-    setup: setupCommand(workspace),
+    checks: wanted.map(({ command }) => inEnvironment(command)),
+    setup,
     inRepository: repositoryRoot(workspace) !== undefined,
     tellsCost: async (command) => (await agentFor(splitWords(command)[0] ?? "")).reports.includes("cost"),
   };

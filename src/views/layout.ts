@@ -75,6 +75,7 @@ export function tableLines(cells: string[][], options: TableOptions): string[] {
   const taken = widths.reduce((sum, columns) => sum + columns + GAP.length, -GAP.length);
   const natural = widths[elastic] ?? 0;
   widths[elastic] = Math.min(natural, Math.max(natural - Math.max(0, taken - width), LEAST_CELL));
+  shrink(widths, width);
   return rows.map((row, index) =>
     row
       .map((text, column) => {
@@ -85,4 +86,14 @@ export function tableLines(cells: string[][], options: TableOptions): string[] {
       .join(GAP)
       .trimEnd(),
   );
+}
+
+/** Takes columns from the widest cells until the line fits. */
+function shrink(widths: number[], width: number): void {
+  let excess = widths.reduce((sum, columns) => sum + columns + GAP.length, -GAP.length) - width;
+  for (; excess > 0; excess -= 1) {
+    const widest = Math.max(...widths);
+    if (widest === 0) return;
+    widths[widths.lastIndexOf(widest)] = widest - 1;
+  }
 }

@@ -118,11 +118,12 @@ export function workerRow(worker: Worker): LoopRow {
   // The state file of a worker knows of no limits.
   const status = worker.status === "running" && run?.status === "waiting" ? "waiting" : worker.status;
   const hasEnded = !AT_WORK.includes(status);
+  const standing = standingOf(worker, status);
   return {
-    ...rowOf("worker", name, status, run),
+    ...rowOf("worker", name, standing, run),
     run: record?.run ?? null,
     recipe: spec?.recipe.kind ?? "",
-    result: workerResult(worker, status),
+    result: resultOf(standing, endOf(worker), run?.limits ?? spec?.limits),
     reason: (hasEnded && run?.reason) || null,
     question: (hasEnded && run?.question?.text) || null,
     iteration: state?.current_iteration ?? run?.iterations ?? 0,
@@ -133,26 +134,32 @@ export function workerRow(worker: Worker): LoopRow {
   };
 }
 
-function workerResult(worker: Worker, status: LoopStatus): string {
-  const { run, spec, loop } = worker;
-  const isPausing = status === "paused" && loop !== undefined && run?.status === "running";
-  return resultOf(isPausing ? "pausing" : status, endOf(worker), run?.limits ?? spec?.limits);
+/** `pausing`: it is to pause, and its agent is still working. */
+function standingOf({ run, loop }: Worker, status: LoopStatus): LoopStatus | "pausing" {
+  return status === "paused" && loop !== undefined && run?.status === "running" ? "pausing" : status;
 }
 
-function rowOf(kind: LoopRow["kind"], name: string, status: LoopStatus, run: RunState | undefined): LoopRow {
+function rowOf(
+  kind: LoopRow["kind"],
+  name: string,
+  standing: LoopStatus | "pausing",
+  run: RunState | undefined,
+): LoopRow {
+  const status = standing === "pausing" ? "paused" : standing;
+  const isActive = standing === "running" || standing === "pausing";
   return {
     kind,
     name,
     run: run?.run ?? null,
     recipe: run?.recipe ?? "",
     status,
-    result: resultOf(status, run?.finished, run?.limits),
+    result: resultOf(standing, run?.finished, run?.limits),
     reason: run?.reason ?? null,
     question: run?.question?.text ?? null,
     iteration: (run?.iterations ?? 0) + (AT_WORK.includes(status) ? 1 : 0),
     maxIterations: run?.limits?.maxIterations ?? 0,
     startedAt: run?.startedAt || null,
-    activeMs: run === undefined ? 0 : activeMsUntil(Date.now(), run, status === "running"),
+    activeMs: run === undefined ? 0 : activeMsUntil(Date.now(), run, isActive),
     costUsd: run?.costUsd ?? null,
     lastLine: waitOf(status, run) ?? run?.message ?? "",
     workspace: run?.workspace ?? "",
@@ -169,8 +176,8 @@ function runRow(folder: RunFolder, isLiving: boolean): LoopRow[] {
   // The end of a journal does not tell what a resume has raised.
   const limits = orElse(() => folder.shown().limits, state.limits);
   const status = isPaused ? "paused" : statusOf(state, isLiving);
-  const row = rowOf("run", folder.name(), status, { ...state, limits });
-  return [isPaused && state.status === "running" ? { ...row, result: resultOf("pausing") } : row];
+  const standing = isPaused && state.status === "running" ? "pausing" : status;
+  return [rowOf("run", folder.name(), standing, { ...state, limits })];
 }
 
 /** As the state file of a worker would call it. */

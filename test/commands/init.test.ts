@@ -89,6 +89,16 @@ Next: ralph run "Say what you want done"
     });
   });
 
+  it("runs what the setup installs from the environment that the setup creates", async () => {
+    const p = createProject();
+    p.agent([]);
+    p.write("requirements.txt", "pytest==8.3\n");
+    p.write("test_a.py", "");
+    const { stderr } = await p.ralph("init", "--yes");
+    expect(stderr).toBe("ralph: warning: .venv/bin/pytest does not exist yet\n");
+    expect(JSON.parse(p.read(".ralph/settings.json"))).toMatchObject({ checks: [".venv/bin/pytest"] });
+  });
+
   it("keeps what is there, unless it is told to overwrite", async () => {
     const p = createProject();
     p.agent([]);

@@ -350,7 +350,7 @@ describe("ralph stories init, import, status, verify and archive", () => {
     const { code, stdout } = await p.ralph("stories", "import", "prd.json");
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining("Imported 2 stories. Passed there, and not reviewed yet: A."),
+      expect.stringContaining("Imported 2 stories. Marked as done there, but not reviewed yet: A."),
     ]);
     expect(read(p).map(({ id, passes, reviewStatus }) => [id, passes, reviewStatus])).toEqual([
       ["A", false, "needs_review"],
@@ -391,7 +391,7 @@ As a buyer I pay by card.
     const { code, stdout } = await p.ralph("stories", "import", "TODO.md");
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining("Imported 3 stories. Passed there, and not reviewed yet: US-007."),
+      expect.stringContaining("Imported 3 stories. Marked as done there, but not reviewed yet: US-007."),
     ]);
     expect(JSON.parse(p.read(TASKS))).toMatchObject({ project: "Web shop", branchName: "ralph/web-shop" });
     const shown = read(p).map(({ id, title, acceptanceCriteria, reviewStatus }) => {

@@ -29,7 +29,7 @@ describe("ralph verify", () => {
     expect({ code, end: stdout.trimEnd().split("\n").slice(-2) }).toEqual({
       code: 0,
       end: [
-        "✅ grep -q new made: was passed (exit 0), is passed (exit 0)",
+        "✅ grep -q new made: passed then (exit 0), passes now (exit 0)",
         expect.stringMatching(/^✅ The same: 1 check on commit [0-9a-f]{12}$/),
       ],
     });
@@ -73,8 +73,8 @@ describe("ralph verify", () => {
     p.program("tool", "#!/bin/sh\nexit 127\n");
     const { code, stdout } = await p.ralph("verify");
     expect(code).toBe(1);
-    expect(stdout).toMatch(/❌ test -z .*: was passed \(exit 0\), is failed \(exit 7\)/);
-    expect(stdout).toContain("tool: was passed (exit 0), was not run: a program that it needs is not here");
+    expect(stdout).toMatch(/❌ test -z .*: passed then \(exit 0\), fails now \(exit 7\)/);
+    expect(stdout).toContain("tool: passed then (exit 0), not run now: a program that it needs is not here");
   });
 
   it("runs hidden checks again only where their commands are given", async () => {

@@ -34,24 +34,33 @@ test.each<[string, string, string]>([
 const ROWS = [
   ["NAME", "COUNT", "PATH"],
   ["a", "7", "/home/日本/work/project"],
-  ["long name", "1234", ""],
+  ["long name again", "1234", ""],
 ];
 
 test.each<[string, object, string[]]>([
   [
     "as wide as their widest cells, numbers to the right",
     { right: [1] },
-    ["NAME       COUNT  PATH", "a              7  /home/日本/work/project", "long name   1234"],
+    [
+      "NAME             COUNT  PATH",
+      "a                    7  /home/日本/work/project",
+      "long name again   1234",
+    ],
   ],
   [
-    "cut in the last column by a narrow terminal, never to nothing",
-    { width: 5 },
-    ["NAME       COUNT  PATH", "a          7      /home/日…", "long name  1234"],
+    "cut in the last column by a narrow terminal",
+    { width: 36 },
+    ["NAME             COUNT  PATH", "a                7      /home/日本/…", "long name again  1234"],
   ],
   [
     "cut in another column where that is said",
     { width: 38, elastic: 0, mark: "..." },
-    ["NAME       COUNT  PATH", "a          7      /home/日本/work/project", "long name  1234"],
+    ["NAME        COUNT  PATH", "a           7      /home/日本/work/...", "long na...  1234"],
+  ],
+  [
+    "cut in the widest columns where that is not enough",
+    { width: 18 },
+    ["NAME   COUNT  PATH", "a      7      /ho…", "long…  1234"],
   ],
 ])("columns of a table are %s", (_, options, lines) => {
   expect(tableLines(ROWS, options)).toEqual(lines);

@@ -22,7 +22,7 @@ export interface Setup {
 }
 
 /**
- * All or nothing: what cannot be made ready is taken away again. The user's checkout is not touched.
+ * All or nothing: what ralph cannot prepare, it removes. The user's checkout is not touched.
  * Returns the files that were copied into it.
  */
 export async function createWorktree(origin: string, worktree: Worktree, setup: Setup): Promise<string[]> {
@@ -109,7 +109,7 @@ export async function runSetup(workspace: string, setup: Setup): Promise<void> {
   if (!signal?.aborted) for (const line of lines) tell(line);
   throw new RalphError(`setup failed in the new worktree (${how}): ${command}`, {
     code: "setup_failed",
-    hint: "the worktree was taken away again",
+    hint: "ralph removed the worktree",
   });
 }
 
@@ -161,7 +161,7 @@ function failed(what: string, output: string): RalphError {
 }
 
 function interrupted(): RalphError {
-  return new RalphError("interrupted while the worktree was made ready; it was taken away again", {
+  return new RalphError("interrupted while ralph prepared the worktree; ralph removed it", {
     code: "interrupted",
     exitCode: 130,
   });

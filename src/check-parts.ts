@@ -4,7 +4,7 @@ export interface CheckStart {
   command: string;
   /** Which of the checks it is, from 1 on, where they may not run in their order. */
   place?: number;
-  /** Why the checks of this iteration run once more. */
+  /** The first one of checks that run once more says why. */
   again?: string;
 }
 

@@ -149,8 +149,10 @@ function ending(event: Pick<CheckFinished, "passed"> & Parameters<typeof endingO
 function resultLines({ check, now, result, why }: Rechecked, { mark, paint }: Formatter): string[] {
   const name = harmlessLine(check.name);
   const was = `passed then (exit ${check.exitCode ?? 0})`;
-  if (result === "unchecked")
-    return [paint("yellow", `${mark.warning} ${name}: ${was}, not run now: ${why}`)];
+  if (result === "unchecked") {
+    const how = now === undefined || now.exitCode === 127 ? "not run now" : "which proves nothing now";
+    return [paint("yellow", `${mark.warning} ${name}: ${was}, ${how}: ${why}`)];
+  }
   const is = now === undefined ? "" : ending(now);
   if (result === "same") return [paint("green", `${mark.ok} ${name}: ${was}, ${is}`)];
   const said = harmlessLine(now?.output.trim().split("\n").at(-1) ?? "");

@@ -6,6 +6,7 @@ import {
   PREDICATE_TYPE,
   type ReceiptDetails,
   STATEMENT_TYPE,
+  STEERING,
   type Statement,
   VERSION,
 } from "./statement.js";
@@ -19,13 +20,11 @@ export interface Receipt extends ReceiptDetails {
 const MOST_CHECKS = 1000;
 
 const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-const NOT_PLAIN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "expected a sha256");
 /** One line that steers no terminal. */
-const line = z.string().refine((text) => !NOT_PLAIN.test(text), "has control characters");
-const command = z
-  .string()
-  .refine((text) => !NOT_PLAIN.test(text.replace(/[\n\t]/g, "")), "has control characters");
+const line = z.string().refine((text) => !STEERING.test(text), "has control characters");
+/** It is run, and never printed. */
+const command = z.string().refine((text) => !text.includes("\0"), "has a NUL");
 
 const Check = z.strictObject({
   name: line,

@@ -1,8 +1,11 @@
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -12,8 +15,18 @@ import { join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import type { CheckFinished } from "../events.js";
 import { capture } from "../process/capture.js";
+import { exitCodeOf } from "../stop-reasons.js";
 import { type Check, runCheck } from "../verify/check.js";
-import { commonFolder, type Git, git, gitFolder, repositoryRoot, SOMEBODY } from "../workspace/git.js";
+import {
+  commonFolder,
+  type Git,
+  git,
+  gitFolder,
+  namesIn,
+  repositoryRoot,
+  SOMEBODY,
+  someOf,
+} from "../workspace/git.js";
 import type { Receipt } from "./read.js";
 import { type ReceiptCheck, sha256 } from "./statement.js";
 
@@ -48,7 +61,9 @@ export async function* recheck(receipt: Receipt, options: RecheckOptions): Async
   try {
     const work = join(place, "work");
     for (const folder of [work, join(place, "home"), join(place, "tmp")]) mkdirSync(folder);
-    await checkOut(receipt, work, options);
+    const root = options.repository && repositoryRoot(options.repository);
+    await checkOut(receipt, work, root, options);
+    const absent = await fillSubmodules(work, recordsOf(root), options.stop);
     const workspace = join(work, receipt.folder);
     if (!existsSync(workspace)) throw impossible(`its folder is not in the commit: ${receipt.folder}`);
     const env = {
@@ -59,10 +74,36 @@ export async function* recheck(receipt: Receipt, options: RecheckOptions): Async
     };
     await setUp(receipt, workspace, env, options);
     for (const check of receipt.checks) {
-      if (options.stop.aborted) throw impossible("it was interrupted");
-      yield await again(check, { workspace, env, redact: (text) => text }, options);
+      const one = await again(check, { workspace, env, redact: (text) => text }, options);
+      if (options.stop.aborted) break;
+      const why = one.result === "differs" ? await obstacle(work, absent) : undefined;
+      yield why === undefined ? one : { ...one, result: "unchecked", why };
     }
+  } catch (error) {
+    if (!options.stop.aborted) throw error;
   } finally {
+    remove(place);
+  }
+  if (options.stop.aborted)
+    throw new RalphError("interrupted before the receipt was checked", {
+      code: "interrupted",
+      exitCode: exitCodeOf("interrupted"),
+    });
+}
+
+/** Checks may leave folders that nobody may write in, such as the caches of some package managers. */
+function remove(place: string): void {
+  const open = (folder: string): void => {
+    chmodSync(folder, 0o700);
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name);
+      if (lstatSync(path).isDirectory()) open(path);
+    }
+  };
+  try {
+    rmSync(place, { recursive: true, force: true });
+  } catch {
+    open(place);
     rmSync(place, { recursive: true, force: true });
   }
 }
@@ -75,14 +116,20 @@ function impossible(why: string, hint?: string): RalphError {
 }
 
 /** A repository of its own, which borrows the objects: what a check does to it is gone with it. */
-async function checkOut(receipt: Receipt, work: string, options: RecheckOptions): Promise<void> {
-  const { stop, repository, store = "" } = options;
+async function checkOut(
+  receipt: Receipt,
+  work: string,
+  root: string | undefined,
+  { stop, repository, store = "" }: RecheckOptions,
+): Promise<void> {
   const { commit, tree, base } = receipt;
   const run: Git = (args, more) => git(work, args, { ...more, stop });
   const sha = tree.length === 64 ? ["--object-format=sha256"] : [];
   const made = await run(["init", "--quiet", "--template=", ...sha]);
   if (!made.ok) throw impossible(made.spawnError?.message ?? made.stderr.trim());
-  await borrow(join(work, ".git"), repository && repositoryRoot(repository), join(store, "objects"));
+  const own = join(work, ".git");
+  lend(own, [...recordsOf(root), store]);
+  await copyRefs(own, root);
   const has = async (name: string): Promise<boolean> => (await run(["cat-file", "-e", name])).ok;
   if (!(await has(commit === undefined ? `${tree}^{tree}` : `${commit}^{commit}`)))
     throw missing(receipt, repository);
@@ -112,18 +159,79 @@ function missing({ commit }: Receipt, repository = "any repository here"): Ralph
   );
 }
 
-/** The objects of the repository, and its branches and tags, which checks may ask git for. */
-async function borrow(own: string, root: string | undefined, store: string): Promise<void> {
-  // The records that all checkouts of the repository share.
-  const records = root === undefined ? own : commonFolder(resolve(gitFolder(root)));
-  const objects = [...(root === undefined ? [] : [join(records, "objects")]), store];
+/** The records that all checkouts of a repository share. */
+function recordsOf(root: string | undefined): string[] {
+  return root === undefined ? [] : [commonFolder(resolve(gitFolder(root)))];
+}
+
+/** Lets a repository read the objects of others. */
+function lend(own: string, records: string[]): void {
   mkdirSync(join(own, "objects/info"), { recursive: true });
+  const objects = records.map((folder) => join(folder, "objects"));
   const lines = objects.filter((path) => existsSync(path)).map((path) => `${path}\n`);
   writeFileSync(join(own, "objects/info/alternates"), lines.join(""));
+}
+
+/** Branches and tags, which checks may ask git for. */
+async function copyRefs(own: string, root: string | undefined): Promise<void> {
   if (root === undefined) return;
   const { ok, stdout } = await git(root, ["for-each-ref", "--format=%(objectname) %(refname)"]);
   if (ok) writeFileSync(join(own, "packed-refs"), stdout);
-  if (existsSync(join(records, "shallow"))) copyFileSync(join(records, "shallow"), join(own, "shallow"));
+  const [shallow = ""] = recordsOf(root).map((folder) => join(folder, "shallow"));
+  if (existsSync(shallow)) copyFileSync(shallow, join(own, "shallow"));
+}
+
+/**
+ * Checks out the submodules of a checkout. `records`: folders of git's records of the same repository elsewhere, which
+ * hold those of its submodules. Returns the submodules that are in none of them.
+ */
+async function fillSubmodules(work: string, records: string[], stop: AbortSignal): Promise<string[]> {
+  const run: Git = (args, more) => git(work, args, { ...more, stop });
+  const entries = namesIn((await run(["ls-files", "--stage", "-z"])).stdout);
+  const links = entries.flatMap((entry) => /^160000 (\w+) \d\t(.+)$/s.exec(entry)?.slice(1) ?? []);
+  const absent: string[] = [];
+  for (let at = 0; at < links.length; at += 2) {
+    const [commit = "", path = ""] = links.slice(at, at + 2);
+    const name = await submoduleName(run, path);
+    const known = records
+      .map((folder) => join(folder, "modules", name))
+      .filter((folder) => existsSync(folder));
+    const folder = join(work, path);
+    mkdirSync(folder, { recursive: true });
+    const inside: Git = (args) => git(folder, args, { stop });
+    await inside(["init", "--quiet", "--template="]);
+    lend(join(folder, ".git"), known);
+    const out = await inside(["checkout", "--quiet", "--force", "--detach", commit]);
+    const deeper = out.ok ? await fillSubmodules(folder, known, stop) : [];
+    absent.push(...(out.ok ? deeper.map((one) => join(path, one)) : [path]));
+  }
+  return absent;
+}
+
+async function submoduleName(run: Git, path: string): Promise<string> {
+  const { stdout } = await run([
+    "config",
+    "-f",
+    ".gitmodules",
+    "-z",
+    "--get-regexp",
+    "^submodule\\..*\\.path$",
+  ]);
+  const found = namesIn(stdout).find((entry) => entry.endsWith(`\n${path}`));
+  return found?.slice("submodule.".length, -(path.length + ".path\n".length)) ?? path;
+}
+
+/** What a checkout of its own has not, so that a result in it does not show that the receipt is wrong. */
+async function obstacle(work: string, absent: string[]): Promise<string | undefined> {
+  if (absent.length > 0)
+    return `the commit of a submodule is not here: ${someOf(absent)} (git submodule update --init)`;
+  const { stdout: files } = await git(work, ["ls-files", "-z"]);
+  const { stdout } = await git(work, ["check-attr", "-z", "--stdin", "filter"], { stdin: files });
+  const values = namesIn(stdout).filter((_, at) => at % 3 === 2);
+  const filters = [...new Set(values)].filter((value) => !["unspecified", "unset", "set"].includes(value));
+  return filters.length === 0
+    ? undefined
+    : `files go through a filter of git that does not run here: ${someOf(filters)}`;
 }
 
 async function setUp(
@@ -166,6 +274,8 @@ async function again(
     ({ event: now } = await runCheck(asked, setup, { iteration: 1, kill: stop }));
   if (now.exitCode === 127)
     return { check, now, result: "unchecked", why: "a program that it needs is not here (exit 127)" };
-  const isSame = now.passed && (check.exitCode ?? 0) === now.exitCode;
+  // A gate may have to end in another way than well.
+  const wanted = check.exitCode ?? 0;
+  const isSame = now.exitCode === wanted && !now.timedOut && (now.passed || wanted !== 0);
   return { check, now, result: isSame ? "same" : "differs" };
 }

@@ -102,7 +102,7 @@ export function statementOf(facts: ReceiptFacts, signer?: string): Statement {
   const warned = checks.filter(({ flaky }) => flaky.length > 0);
   const details = {
     v: VERSION,
-    ...{ kind, run, recipe, agent: { name: agent.name, model: agent.model ?? null }, ralph, finishedAt },
+    ...{ kind, run, recipe, agent: agentOf(agent), ralph, finishedAt },
     ...{ base: base ?? null, folder, setup: setup ?? null, confirmed, checks, signer: signer ?? null },
     sha256: "",
   } satisfies ReceiptDetails;
@@ -127,13 +127,32 @@ export function statementOf(facts: ReceiptFacts, signer?: string): Statement {
   return statement;
 }
 
+function agentOf({ name, model }: ReceiptFacts["agent"]): ReceiptDetails["agent"] {
+  return { name: plainLine(name), model: model === undefined ? null : plainLine(model) };
+}
+
 function checkOf({ name, command, wasRed, log, flaky, ...facts }: CheckFacts): ReceiptCheck {
   const { sha256, exitCode, durationMs } = facts;
   const witness = wasRed === undefined ? null : wasRed ? "red→green" : "green→green";
   return {
-    ...{ name: name ?? command ?? "hidden check", command: command ?? null, sha256, exitCode, durationMs },
-    ...{ log: log === undefined ? null : { sha256: log }, flaky: flaky ?? [], witness },
+    ...{ name: plainLine(name ?? command ?? "hidden check"), command: command ?? null, sha256, exitCode },
+    ...{ durationMs, log: log === undefined ? null : { sha256: log } },
+    ...{ flaky: (flaky ?? []).map(plainLine), witness },
   };
+}
+
+/** Characters that steer a terminal or turn the direction of a text. */
+export const STEERING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+function plainLine(text: string): string {
+  return text.replace(new RegExp(`${STEERING.source}+`, "gu"), " ").trim();
+}
+
+/** The same statement is the same text. Nothing in it steers the terminal of somebody who looks at it. */
+export function textOf(statement: Statement): string {
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const text = JSON.stringify(statement, null, 2);
+  return `${text.replace(new RegExp(STEERING.source, "gu"), (unit) => (unit === "\n" ? unit : escaped(unit)))}\n`;
 }
 
 /** Of all that it says, whatever its layout. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { manifest } from "../package-folder.cjs";
 import { writeAtomic } from "../records/files.js";
 import { type SigningKey, signatureOf, signWith } from "./signature.js";
-import { type ReceiptFacts, sha256, statementOf } from "./statement.js";
+import { type ReceiptFacts, sha256, statementOf, textOf } from "./statement.js";
 
 const FILE = "receipt.json";
 /** Objects of git that no commit holds, beside the receipt. */
@@ -28,7 +28,7 @@ export async function writeReceipt(
   const statement = statementOf({ ...facts, ralph: manifest().version }, key?.fingerprint);
   const file = receiptIn(records);
   rmSync(signatureOf(file), { force: true });
-  writeAtomic(file, `${JSON.stringify(statement, null, 2)}\n`);
+  writeAtomic(file, textOf(statement));
   if (key === undefined) return file;
   try {
     await signWith(key, file);

@@ -80,7 +80,7 @@ function masked({ check, event, tests }: CheckResult): CheckResult {
 export async function* runAllChecks(checks: Check[], setup: ChecksSetup, verify: Verification): Results {
   const results = yield* runChecks(checks, setup, verify);
   if (results === undefined || results.some(hasFailed) || verify.tree === undefined) return results;
-  const hidden = yield* runHidden(setup, verify);
+  const hidden = yield* runHidden({ ...setup, after: results.length }, verify);
   return hidden && [...results, ...hidden];
 }
 

@@ -16,6 +16,8 @@ export interface ChecksSetup extends CheckSetup {
   confirm?: number | undefined;
   /** Run when the others have passed. */
   hiddenChecks?: Check[] | undefined;
+  /** How many other checks of the same verification have run before these: their places come first. */
+  after?: number | undefined;
 }
 
 /**
@@ -134,20 +136,21 @@ export async function* runAgain(
 /** `again`: why it is a second pass, in which the checks run one by one and all of them. */
 async function* runPass(
   checks: Check[],
-  { schedule: given, ...setup }: ChecksSetup,
+  { schedule: given, after = 0, ...setup }: ChecksSetup,
   verify: Verification,
   again?: string,
 ): Results {
   const schedule: Partial<Schedule> = (again === undefined && given) || {};
   const { iteration } = verify;
+  const reasons = [again && { again }];
   const results: CheckResult[] = [];
   for await (const [index, result] of scheduled(checks, schedule, setup, verify)) {
     const { name, command } = checks[index] as Check;
     const named = name === undefined ? {} : { name };
     // The events say which check it is where the order does not.
-    const place = (given ?? again) === undefined ? {} : { place: index + 1 };
+    const place = (given ?? again) === undefined ? {} : { place: after + index + 1 };
     if (result === undefined)
-      yield { type: "check.started", iteration, ...named, command, ...place, ...(again && { again }) };
+      yield { type: "check.started", iteration, ...named, command, ...place, ...reasons[index] };
     else {
       const event = { ...result.event, ...place, ...(again && { again: true as const }) };
       results[index] = { ...result, event };

@@ -82,10 +82,10 @@ const COMMON: Lines = {
         : paragraph(`${mark.error} Failed: ${harmless(firstLine(event.error))} (${statistics})`, "red");
     return [...flush(), ...done, ...leftRunning(event).flatMap((text) => paragraph(text, "dim"))];
   },
-  "check.started"({ iteration, name, command, again, place }) {
+  "check.started"({ iteration, name, command, again }) {
     const when = iteration === 0 ? " before the first iteration" : "";
     return [
-      ...(again !== undefined && place === 1 ? [`The checks run again: ${harmlessLine(again)}`] : []),
+      ...(again !== undefined ? [`The checks run again: ${harmlessLine(again)}`] : []),
       `Check${when}: ${harmless(name === undefined ? command : `${name} (${command})`)}`,
     ];
   },

@@ -2,7 +2,9 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import { type Git, git, namesIn, nulEnded, repositoryRoot } from "./git.js";
+import { indexState } from "./index-file.js";
 import { ACTIVE_FILE, RUNTIME_FOLDER } from "./runtime.js";
+import { dirtySubmodules } from "./stage.js";
 import { uncommittedFiles } from "./uncommitted.js";
 
 /** What stands in a workspace, in git's words. */
@@ -34,6 +36,8 @@ export async function takeSnapshot(
   const files = changed?.filter((file) => isWork(file, leftOut));
   const [commit = "", tree = ""] = head.stdout.trim().split("\n");
   if (files === undefined) throw unknown("it does not tell what is committed");
+  const [dirty] = await dirtySubmodules(root, (await indexState(root)).links);
+  if (dirty !== undefined) throw unknown(`the submodule ${dirty} has work that is not committed`);
   if (head.ok && tree !== "" && files.length === 0) return { commit, tree, folder };
   const objects = await git(root, ["rev-parse", "--git-path", "objects"]);
   if (!objects.ok) throw unknown(objects.stderr);

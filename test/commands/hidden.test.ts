@@ -65,6 +65,29 @@ describe("a hidden check", () => {
       expect(readFileSync(join(p.runFolder(), name), "utf8")).not.toContain(SECRET);
   });
 
+  it("leaves the visible checks in the receipt and the report, also when all of them are confirmed", async () => {
+    const p = project({ bash: "touch made", text: DONE });
+    const { code, stdout } = await p.start([
+      "run",
+      "-p",
+      "x",
+      "--check",
+      "true",
+      "--check",
+      "test -f made",
+      "--confirm",
+      "1",
+      ...HIDDEN,
+    ]).result;
+    expect({ code, again: stdout.match(/The checks run again/g)?.length }).toEqual({ code: 0, again: 2 });
+    const { predicate } = JSON.parse(readFileSync(join(p.runFolder(), "receipt.json"), "utf8"));
+    expect(predicate.passedTests).toEqual(["true", "test -f made", "hidden check 1"]);
+    const { iterations } = JSON.parse((await p.ralph("report", "--json")).stdout);
+    expect(iterations[0].checks.map(({ command }: { command: string }) => command)).toEqual(
+      predicate.passedTests,
+    );
+  });
+
   it("keeps a story from being approved", async () => {
     const p = storiesProject(tasks(story("US-001")));
     const mend = { ...FIX, bash: `${HUNT}; touch made; ${FIX.bash}` };

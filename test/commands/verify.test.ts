@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { claudeProject, type Project, type Step } from "../kit.js";
+import { claudeProject, eventually, type Project, type Step } from "../kit.js";
 
 const DONE = "<response>DONE</response>";
 const WORK: Step = { bash: "echo new > made; git add -A; git commit -qm work", text: DONE };
@@ -83,6 +83,73 @@ describe("ralph verify", () => {
     expect(without).toMatchObject({ code: 0, stdout: expect.stringContaining("; 1 check not run") });
     const { code, stdout } = await p.ralph("verify", p.file, "--hidden-check", "test -f made");
     expect({ code, end: stdout.includes("The same: 2 checks") }).toEqual({ code: 0, end: true });
+  });
+
+  it("checks commands of several lines, and ones that would steer a terminal", async () => {
+    const p = claudeProject(WORK);
+    const checks = ["grep -q new made\necho two", "true # \u001b[31mred \u202eevil"];
+    const flags = checks.flatMap((command) => ["--check", command]);
+    expect((await p.ralph("run", "-p", "x", ...flags)).code).toBe(0);
+    expect(readFileSync(join(p.runFolder(), "receipt.json"), "utf8")).not.toMatch(/\p{Cc}(?<!\n)|\u202e/u);
+    const { code, stdout } = await p.ralph("verify");
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/true # +\[31mred +evil: passed then/),
+    });
+    expect(stdout).toContain("✅ grep -q new made echo two: passed then");
+  });
+
+  it("is interrupted by a signal, and says nothing of the check", async () => {
+    const p = claudeProject(WORK);
+    const check = 'case "$PWD" in */work) touch ../../at; sleep 60;; esac';
+    expect((await p.ralph("run", "-p", "x", "--check", check)).code).toBe(0);
+    const running = p.start(["verify"]);
+    await eventually(() => existsSync(join(p.root, "at")));
+    running.child.kill("SIGINT");
+    expect(await running.result).toMatchObject({
+      code: 130,
+      stderr: "ralph: error: interrupted before the receipt was checked\n",
+    });
+    expect(readdirSync(p.root).filter((name) => name.startsWith("ralph-verify"))).toEqual([]);
+  });
+
+  it("checks submodules out where their commits are here, and cannot tell where they are not", async () => {
+    const p = claudeProject(WORK);
+    p.sh("git init -q ../lib && cd ../lib && echo lib > lib.txt && git add -A && git commit -qm lib");
+    p.sh('git -c protocol.file.allow=always submodule add -q "$PWD/../lib" vendor/lib && git commit -qm lib');
+    expect((await p.ralph("run", "-p", "x", "--check", "grep lib vendor/lib/lib.txt")).code).toBe(0);
+    expect((await p.ralph("verify")).code).toBe(0);
+    p.sh("git clone -q . ../clone");
+    const without = await p.ralph(
+      "verify",
+      join(p.runFolder(), "receipt.json"),
+      "--repo",
+      join(p.root, "clone"),
+    );
+    expect(without).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining("the commit of a submodule is not here: vendor/lib"),
+    });
+  });
+
+  it("has no receipt where a submodule holds work that is not committed", async () => {
+    const p = claudeProject({ ...WORK, bash: `echo more >> vendor/lib/lib.txt; ${WORK.bash}` });
+    p.sh("git init -q ../lib && cd ../lib && echo lib > lib.txt && git add -A && git commit -qm lib");
+    p.sh('git -c protocol.file.allow=always submodule add -q "$PWD/../lib" vendor/lib && git commit -qm lib');
+    const { finished } = await p.ralph("run", "-p", "x", "--check", "true", "--json");
+    expect(finished.unproven).toContain("the submodule vendor/lib has work that is not committed");
+  });
+
+  it("cannot tell where the files of a commit go through a filter", async () => {
+    const p = claudeProject(WORK);
+    p.sh('git config filter.up.clean "tr a-z A-Z"; git config filter.up.smudge "tr A-Z a-z"');
+    p.sh('echo "*.dat filter=up" > .gitattributes; echo hello > a.dat; git add -A; git commit -qm dat');
+    expect((await p.ralph("run", "-p", "x", "--check", "grep hello a.dat")).code).toBe(0);
+    const { code, stdout } = await p.ralph("verify");
+    expect({ code, stdout }).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining("a filter of git that does not run here: up"),
+    });
   });
 
   it("has a schema that holds", async () => {

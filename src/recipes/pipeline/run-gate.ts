@@ -61,7 +61,7 @@ export async function* runGate(
   if (result === undefined) return undefined;
   const { event, tests } = result;
   const isLast = state.onPass === COMPLETE && verify.iteration > 0;
-  const hidden = event.passed && isLast ? yield* runHidden(context, verify) : [];
+  const hidden = event.passed && isLast ? yield* runHidden({ ...context, after: 1 }, verify) : [];
   if (hidden === undefined) return undefined;
   const failed = hidden.find(hasFailed);
   if (failed !== undefined) return hiddenRun(failed, tests.isTestRun());

@@ -193,12 +193,14 @@ async function* runStoryChecks(
   else {
     mkdirSync(inside, { recursive: true });
     const sandboxed = { ...run, sandbox: run.agentSandbox, schedule: undefined };
-    const results = yield* runChecks(added, sandboxed, anew);
+    const results = yield* runChecks(added, { ...sandboxed, after: own.length }, anew);
     if (results === undefined) return undefined;
     others = results;
   }
   const failed = [...own, ...others].filter(hasFailed);
-  const hidden = failed.length > 0 || verify.tree === undefined ? [] : yield* runHidden(run, anew);
+  const after = own.length + others.length;
+  const hidden =
+    failed.length > 0 || verify.tree === undefined ? [] : yield* runHidden({ ...run, after }, anew);
   return hidden && [...failed, ...hidden.filter(hasFailed)].map(failureOf);
 }
 

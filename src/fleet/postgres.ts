@@ -1,7 +1,10 @@
-import type { Pool, PoolClient } from "pg";
+import type { Pool } from "pg";
 import type { Appended, Store } from "./store.js";
 
-/** Two processes that create them at the same moment would get in each other's way: the lock lets one go first. */
+/**
+ * Two processes that create them at the same moment would get in each other's way: the lock lets one go first. A piece
+ * is added by the server alone: a worker that was frozen in the middle would hold its locks.
+ */
 const TABLES = `
 BEGIN;
 SELECT pg_advisory_xact_lock(7264);
@@ -11,14 +14,33 @@ CREATE TABLE IF NOT EXISTS ralph_file (
   run text, file text, bytes bigint NOT NULL, stamp text NOT NULL, PRIMARY KEY (run, file));
 CREATE TABLE IF NOT EXISTS ralph_piece (
   run text, file text, at bigint, bytes bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY (run, file, at));
+CREATE OR REPLACE FUNCTION ralph_append(
+  of_run text, by_epoch bigint, of_file text, piece_at bigint, piece_bytes bigint, piece bytea, now text)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  length bigint;
+BEGIN
+  PERFORM FROM ralph_epoch WHERE run = of_run AND epoch = by_epoch FOR UPDATE;
+  IF NOT FOUND THEN RETURN -1; END IF;
+  IF piece_at = 0 THEN
+    DELETE FROM ralph_piece WHERE run = of_run AND file = of_file;
+  ELSE
+    SELECT COALESCE(MAX(bytes), 0) INTO length FROM ralph_file WHERE run = of_run AND file = of_file;
+    IF piece_at <> length THEN RETURN length; END IF;
+  END IF;
+  INSERT INTO ralph_piece VALUES (of_run, of_file, piece_at, piece_bytes, piece);
+  length := piece_at + piece_bytes;
+  INSERT INTO ralph_file VALUES (of_run, of_file, length, length || ' ' || now)
+    ON CONFLICT (run, file) DO UPDATE SET bytes = EXCLUDED.bytes, stamp = EXCLUDED.stamp;
+  RETURN length;
+END $$;
 COMMIT`;
 
 const NEW = "INSERT INTO ralph_document VALUES ($1, 1, $2) ON CONFLICT DO NOTHING";
 const CHANGED = "UPDATE ralph_document SET version = version + 1, value = $2 WHERE key = $1 AND version = $3";
 const RAISED = `INSERT INTO ralph_epoch VALUES ($1, 1)
   ON CONFLICT (run) DO UPDATE SET epoch = ralph_epoch.epoch + 1 RETURNING epoch`;
-const FILE = `INSERT INTO ralph_file VALUES ($1, $2, $3, $4)
-  ON CONFLICT (run, file) DO UPDATE SET bytes = $3, stamp = $4`;
+const APPEND = "SELECT ralph_append($1, $2, $3, $4, $5, $6, $7) AS length";
 
 /** The store in PostgreSQL: four tables. */
 export async function postgresStore(pool: Pool): Promise<Store> {
@@ -49,26 +71,11 @@ export async function postgresStore(pool: Pool): Promise<Store> {
       return rows.map(({ key }) => String(key));
     },
     raiseEpoch: async (run) => Number((await pool.query(RAISED, [run])).rows[0].epoch),
-    append: (run, epoch, piece) =>
-      inTransaction(pool, async (client): Promise<Appended> => {
-        const { file, at, bytes, data } = piece;
-        const one = async (text: string, values: unknown[]) => (await client.query(text, values)).rows[0];
-        const now = await one("SELECT epoch FROM ralph_epoch WHERE run = $1 FOR UPDATE", [run]);
-        if (Number(now?.epoch) !== epoch) return "fenced";
-        const known = await one("SELECT bytes FROM ralph_file WHERE run = $1 AND file = $2", [run, file]);
-        const length = Number(known?.bytes ?? 0);
-        if (at === 0) await client.query("DELETE FROM ralph_piece WHERE run = $1 AND file = $2", [run, file]);
-        else if (at !== length) return length;
-        await client.query("INSERT INTO ralph_piece VALUES ($1, $2, $3, $4, $5)", [
-          run,
-          file,
-          at,
-          bytes,
-          data,
-        ]);
-        await client.query(FILE, [run, file, at + bytes, `${at + bytes} ${Date.now()}`]);
-        return at + bytes;
-      }),
+    async append(run, epoch, { file, at, bytes, data }) {
+      const { rows } = await pool.query(APPEND, [run, epoch, file, at, bytes, data, String(Date.now())]);
+      const length = Number(rows[0].length);
+      return length === -1 ? "fenced" : (length satisfies Appended);
+    },
     async files(run) {
       const { rows } = await pool.query("SELECT file, bytes, stamp FROM ralph_file WHERE run = $1", [run]);
       return rows.map(({ file, bytes, stamp }) => ({ file, bytes: Number(bytes), stamp }));
@@ -89,24 +96,4 @@ export async function postgresStore(pool: Pool): Promise<Store> {
     },
     close: () => pool.end(),
   };
-}
-
-async function inTransaction<Result>(
-  pool: Pool,
-  work: (client: PoolClient) => Promise<Result>,
-): Promise<Result> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query("BEGIN");
-    const result = await work(client);
-    await client.query("COMMIT");
-    return result;
-  } catch (error) {
-    failure = error as Error;
-    throw error;
-  } finally {
-    // A connection in the middle of a transaction is of no use to anybody.
-    client.release(failure);
-  }
 }

@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fleetAddress } from "../../src/fleet/address.js";
+import { type Engine, openEngine } from "../../src/fleet/engine.js";
+import { atEnd } from "../kit.js";
+import { ENGINES, type TestEngine } from "./kit.js";
+
+const FLEET = join(import.meta.dirname, "..", "..", "dist", "fleet");
+const addressOf = (url: string) => fleetAddress({ fleet: { url } }, {});
+const piece = (at: number, text: string) => ({
+  file: "log",
+  at,
+  bytes: text.length,
+  data: Buffer.from(text),
+});
+
+/** Adds one piece after the other, and says when it has begun. */
+const WRITER = `
+import { openEngine } from "${FLEET}/engine.js";
+import { fleetAddress } from "${FLEET}/address.js";
+const { store } = await openEngine(fleetAddress({ fleet: { url: process.argv[1] } }, {}));
+for (let at = 0; ; ) {
+  at = await store.append("frozen", 1, { file: "log", at, bytes: 1, data: Buffer.from("x") });
+  if (at === 5) process.stdout.write("begun");
+}`;
+
+describe.each(Object.entries(ENGINES))("the store in %s", (_, start) => {
+  let folder: string;
+  let own: TestEngine;
+  let engine: Engine;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "ralph-store-"));
+    own = await start(folder);
+    engine = await openEngine(addressOf(own.url));
+  });
+  afterAll(async () => {
+    await engine.close();
+    await own.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("adds pieces where a file ends, once, and of one writer alone", async () => {
+    const { store } = engine;
+    expect(await store.raiseEpoch("run")).toBe(1);
+    expect(await store.append("run", 1, piece(0, "abc"))).toBe(3);
+    expect(await store.append("run", 1, piece(3, "de"))).toBe(5);
+    expect(await store.append("run", 1, piece(3, "de"))).toBe(5);
+    expect(await store.read("run", "log", 3)).toEqual([{ at: 3, bytes: 2, data: Buffer.from("de") }]);
+    expect(await store.raiseEpoch("run")).toBe(2);
+    expect(await store.append("run", 1, piece(5, "f"))).toBe("fenced");
+    expect(await store.append("run", 2, piece(0, "new"))).toBe(3);
+    expect((await store.files("run")).map(({ file, bytes }) => ({ file, bytes }))).toEqual([
+      { file: "log", bytes: 3 },
+    ]);
+  });
+
+  it("is not held up by a writer that is frozen in the middle", async () => {
+    await engine.store.raiseEpoch("frozen");
+    const args = ["--input-type=module", "-e", WRITER, own.url];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+    atEnd(() => child.kill("SIGKILL"));
+    await once(child.stdout, "data");
+    for (let times = 0; times < 20; times += 1) {
+      child.kill("SIGSTOP");
+      expect(await engine.store.append("frozen", 1, piece(0, "new"))).toBe(3);
+      child.kill("SIGCONT");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  });
+});

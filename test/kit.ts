@@ -100,8 +100,13 @@ export function createProject(options: { git?: boolean } = {}) {
   };
   if (options.git ?? true) cpSync(firstCommit(env), dir, { recursive: true });
 
-  const start = (args: string[], more: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Started => {
-    const child = spawn(process.execPath, [BIN, ...args], {
+  /** `through`: the program that starts it, with its arguments. */
+  const start = (
+    args: string[],
+    more: { env?: NodeJS.ProcessEnv; cwd?: string; through?: string[] } = {},
+  ): Started => {
+    const [file = "", ...words] = [...(more.through ?? []), process.execPath, BIN, ...args];
+    const child = spawn(file, words, {
       cwd: more.cwd ?? dir,
       env: { ...env, ...more.env },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,15 +1,38 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
 import { ENGINES, type FleetProject, fleetProject, type TestEngine, untilEnded } from "../fleet/kit.js";
 import { isAlive, type Started, temporaryFolder } from "../kit.js";
+import {
+  type Disk,
+  mayBreakMachines,
+  type Network,
+  openClock,
+  openDisk,
+  openNetwork,
+  serveGit,
+} from "./machines.js";
 
-/** Random schedules of what happens to a fleet; SEED and SCHEDULES choose which and how many. */
+/** Random schedules of what happens to a fleet; SEED and SCHEDULES choose which and how many, ENGINE where. */
 const SEED = Number(process.env["SEED"] ?? 1);
 const SCHEDULES = Number(process.env["SCHEDULES"] ?? 50);
+const CHOSEN = Object.entries(ENGINES).filter(([name]) => (process.env["ENGINE"] ?? name) === name);
 const LEASE_MS = 2000;
 const NEEDED = 4;
+const CALL_USD = 0.25;
+
+/** Takes half a second and a quarter of a dollar, and counts. */
+const CLAUDE = `#!/bin/bash
+case "$*" in *--help*) exit 0 ;; esac
+cat > /dev/null
+n=$(( $(cat n 2>/dev/null || echo 0) + 1 ))
+echo "$$ $RALPH_CLAIM $n" >> "$AGENT_LOG/calls"
+sleep 0.5
+echo $n > n
+echo '{"type":"system","subtype":"init","session_id":"s"}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"COMPLETE","total_cost_usd":${CALL_USD},"usage":{"input_tokens":1,"output_tokens":1}}'
+`;
 
 /** mulberry32 */
 function randomFrom(seed: number): () => number {
@@ -24,21 +47,80 @@ function randomFrom(seed: number): () => number {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const FAULTS: Record<string, (worker: Started, engine: TestEngine) => Promise<void>> = {
-  async "kill a worker"(worker) {
-    worker.child.kill("SIGKILL");
+/** A machine of the fleet: a worker with a clock of its own, and with a disk and a network where that is possible. */
+interface Machine {
+  worker: Started;
+  start(): Started;
+  clock: ReturnType<typeof openClock>;
+  disk: Disk | undefined;
+  network: Network | undefined;
+}
+
+interface Faults {
+  machine: Machine;
+  engine: TestEngine;
+  random(): number;
+}
+
+const FAULTS: Record<string, (faults: Faults) => Promise<unknown>> = {
+  async "kill a worker"({ machine }) {
+    machine.worker.child.kill("SIGKILL");
+    await machine.worker.result;
   },
-  async "freeze a worker past its lease"(worker) {
+  async "freeze a worker past its lease"({ machine: { worker } }) {
     worker.child.kill("SIGSTOP");
     await wait(2.5 * LEASE_MS);
     worker.child.kill("SIGCONT");
   },
-  async "kill the engine"(_, engine) {
+  async "kill the engine"({ engine }) {
     await engine.kill();
     await wait(LEASE_MS / 2);
     await engine.start();
   },
+  async "cut the network"({ machine: { network }, random }) {
+    network?.cut();
+    await wait(4 * LEASE_MS * random());
+    network?.mend();
+  },
+  async "move the clock"({ machine: { clock }, random }) {
+    clock.set(Math.round((random() - 0.5) * 7200));
+    await wait(2 * LEASE_MS);
+    clock.set(0);
+  },
+  async "fill the disk"({ machine: { disk } }) {
+    disk?.fill();
+    await wait(2 * LEASE_MS);
+    disk?.empty();
+  },
 };
+
+/** Two machines and a project; its remote is reached over http in every second schedule. */
+async function openFleet(start: (typeof ENGINES)["redis"], seed: number) {
+  const networks = mayBreakMachines ? [openNetwork(), openNetwork()] : [];
+  const engine = await start(
+    temporaryFolder(),
+    networks.map(({ address }) => address),
+  );
+  const p = fleetProject(engine.url, { lease: LEASE_MS / 1000 });
+  p.program("claude", CLAUDE);
+  p.settings({ agent: { command: "claude" }, sandbox: { kind: "none" } });
+  p.sh(`git commit -qam agent && git push -q origin main`);
+  p.sh(`git -C "${p.remote}" config core.logAllRefUpdates always`);
+  const address = networks[0]?.address ?? "127.0.0.1";
+  if (seed % 2 === 1) p.sh(`git remote set-url origin ${await serveGit(p.remote, address)}`);
+  const machines = [0, 1].map((at): Machine => {
+    const path = join(p.root, `machine-${at}`);
+    mkdirSync(path);
+    const network = networks[at];
+    const clock = openClock(join(p.log, `clock-${at}`));
+    const disk = mayBreakMachines ? openDisk(path) : undefined;
+    const url = engine.url.replace("127.0.0.1", network?.address ?? "127.0.0.1");
+    const env = { ...clock.env, RALPH_FLEET: url, RALPH_HOME: join(path, "home"), TMPDIR: path };
+    const start = (): Started => p.worker([], env, network?.through);
+    return { worker: start(), start, clock, disk, network };
+  });
+  return { p, engine, machines };
+}
 
 /** Every tip that the branch has ever had is part of its end, and each takeover follows the one before. */
 function checkBranch(p: FleetProject, branch: string): void {
@@ -51,45 +133,44 @@ function checkBranch(p: FleetProject, branch: string): void {
   expect(seen).toEqual(seen.toSorted((a, b) => b - a));
 }
 
-describe.each(Object.entries(ENGINES))("a fleet on %s", (_, start) => {
+/** Every iteration is counted once, and what the calls have cost is what the run has cost. */
+function checkJournal(events: LoopEvent[], costUsd: unknown): void {
+  const finished = events.flatMap((event) => (event.type === "iteration.finished" ? event.iteration : []));
+  expect(finished).toEqual(finished.map((_, at) => at + 1));
+  const costs = events.flatMap((event) => (event.type === "agent.finished" ? (event.costUsd ?? 0) : 0));
+  expect(costUsd).toBeCloseTo(costs.reduce((sum, one) => sum + one, 0));
+}
+
+describe.each(CHOSEN)("a fleet on %s", (_, start) => {
   it.each(Array.from({ length: SCHEDULES }, (_, at) => SEED + at))(
     "comes through schedule %i",
     async (seed) => {
       const random = randomFrom(seed);
-      const engine = await start(temporaryFolder());
+      const { p, engine, machines } = await openFleet(start, seed);
+      const happened: string[] = [];
       try {
-        const p = fleetProject(engine.url, { lease: LEASE_MS / 1000 });
-        p.sh(`git -C "${p.remote}" config core.logAllRefUpdates always`);
-        const workers = [p.worker([], { AGENT_SECONDS: "0.5" }), p.worker([], { AGENT_SECONDS: "0.5" })];
         const check = `test "$(cat n)" -ge ${NEEDED}`;
-        const id = await p.submit(
-          "loop",
-          "count",
-          "--check",
-          check,
-          "--name",
-          "faults",
-          "-n",
-          "60",
-          "--stuck-after",
-          "0",
-        );
+        const more = ["--name", "faults", "-n", "60", "--stuck-after", "0"];
+        const id = await p.submit("loop", "count", "--check", check, ...more);
         for (let count = 1 + Math.floor(random() * 3); count > 0; count -= 1) {
           await wait(1000 + random() * 3000);
           const names = Object.keys(FAULTS);
           const fault = names[Math.floor(random() * names.length)] as string;
-          const at = Math.floor(random() * workers.length);
-          await FAULTS[fault]?.(workers[at] as Started, engine);
-          if (workers[at]?.child.signalCode !== null) workers[at] = p.worker([], { AGENT_SECONDS: "0.5" });
+          const at = Math.floor(random() * machines.length);
+          const machine = machines[at] as Machine;
+          happened.push(`${fault} (${at})`);
+          await FAULTS[fault]?.({ machine, engine, random });
+          if (machine.worker.child.signalCode !== null || machine.worker.child.exitCode !== null)
+            machine.worker = machine.start();
         }
-        expect([seed, await untilEnded(p, id)]).toEqual([seed, expect.objectContaining({ success: true })]);
+        const end = await untilEnded(p, id);
+        expect([seed, happened, end]).toEqual([seed, happened, expect.objectContaining({ success: true })]);
         checkBranch(p, "refs/heads/ralph/faults");
         const text = (await p.fleet("logs", id, "--json")).stdout.split("\n").filter(Boolean);
-        const events = text.map((line) => JSON.parse(line) as LoopEvent);
-        const finished = events.flatMap((event) =>
-          event.type === "iteration.finished" ? event.iteration : [],
+        checkJournal(
+          text.map((line) => JSON.parse(line) as LoopEvent),
+          end["costUsd"],
         );
-        expect(finished).toEqual(finished.map((_, index) => index + 1));
         await wait(2 * LEASE_MS);
         const agents = readFileSync(join(p.log, "calls"), "utf8").trim().split("\n");
         expect(agents.filter((line) => isAlive(Number(line.split(" ")[0])))).toEqual([]);

@@ -1,5 +1,13 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { atEnd, createProject, eventually, type Project, type Started, temporaryFolder } from "../kit.js";
@@ -21,7 +29,6 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** `until` tells that it answers. */
 async function engineOf(
   url: string,
   run: () => [file: string, args: string[]],
@@ -43,10 +50,25 @@ async function engineOf(
   return { url, pid: () => child?.pid as number, kill, start };
 }
 
-async function startRedis(folder: string, port?: number): Promise<TestEngine> {
-  const own = port ?? (await freePort());
+const LOOPBACK = "127.0.0.1";
+
+/** `others`: further addresses that it listens to. */
+async function startRedis(folder: string, others: string[] = []): Promise<TestEngine> {
+  const own = await freePort();
   mkdirSync(folder, { recursive: true });
-  const args = ["--port", String(own), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+  const args = [
+    "--port",
+    String(own),
+    "--bind",
+    LOOPBACK,
+    ...others,
+    "--protected-mode",
+    "no",
+    "--dir",
+    folder,
+    "--save",
+    "",
+  ];
   return engineOf(
     `redis://127.0.0.1:${own}`,
     () => ["redis-server", [...args, "--appendonly", "yes", "--appendfsync", "always"]],
@@ -70,7 +92,7 @@ function asPostgres(file: string, args: string[]): [file: string, args: string[]
   return ["setpriv", ["--reuid", "postgres", "--regid", "postgres", "--clear-groups", file, ...args]];
 }
 
-async function startPostgres(folder: string): Promise<TestEngine> {
+async function startPostgres(folder: string, others: string[] = []): Promise<TestEngine> {
   const port = await freePort();
   mkdirSync(folder, { recursive: true });
   if (process.getuid?.() === 0) {
@@ -84,16 +106,15 @@ async function startPostgres(folder: string): Promise<TestEngine> {
       stdio: "ignore",
     },
   );
-  const settings = ["listen_addresses=127.0.0.1", `unix_socket_directories=${folder}`];
+  for (const address of others)
+    appendFileSync(join(data, "pg_hba.conf"), `host all all ${address}/24 trust\n`);
+  const settings = [`listen_addresses=${[LOOPBACK, ...others].join()}`, `unix_socket_directories=${folder}`];
   const args = ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   const ready = ["-h", "127.0.0.1", "-p", String(port), "-U", "ralph", "-q"];
   return engineOf(
     `postgres://ralph@127.0.0.1:${port}/postgres`,
     () => asPostgres(postgresProgram("postgres"), args),
-    () => {
-      rmSync(join(data, "postmaster.pid.stale"), { force: true });
-      return spawnSync(postgresProgram("pg_isready"), ready).status === 0;
-    },
+    () => spawnSync(postgresProgram("pg_isready"), ready).status === 0,
   );
 }
 
@@ -117,31 +138,34 @@ echo COMPLETE
 export interface FleetProject extends Project {
   /** Where the agent writes what it saw; a file \`hold\` there keeps it at work. */
   log: string;
+  /** The folder of the remote. */
   remote: string;
-  worker(args?: string[], env?: NodeJS.ProcessEnv): Started;
+  worker(args?: string[], env?: NodeJS.ProcessEnv, through?: string[]): Started;
   fleet(...args: string[]): ReturnType<Project["ralph"]>;
   submit(...args: string[]): Promise<string>;
 }
 
-/** A project with a remote, whose agent is done when \`n\` says so many. */
-export function fleetProject(url: string, more: { lease?: number; remote?: string } = {}): FleetProject {
+export function fleetProject(
+  url: string,
+  more: { lease?: number; remote?(path: string): string } = {},
+): FleetProject {
   const p = createProject();
   const log = temporaryFolder();
-  const remote = more.remote ?? join(p.root, "remote.git");
+  const remote = join(p.root, "remote.git");
   Object.assign(p.env, { RALPH_FLEET: url, RALPH_FLEET_LEASE: String(more.lease ?? 2), AGENT_LOG: log });
   p.program("agent", AGENT);
   p.settings({ agent: { command: "agent" }, sandbox: { kind: "none" } });
   p.sh("git add . && git commit -qm settings");
-  if (more.remote === undefined) p.sh(`git init -q --bare -b main "${remote}"`);
-  p.sh(`git remote add origin "${remote}" && git push -q origin main`);
+  p.sh(`git init -q --bare -b main "${remote}" && git push -q "${remote}" main`);
+  p.sh(`git remote add origin "${more.remote?.(remote) ?? remote}"`);
   const fleet = (...args: string[]) => p.start(["fleet", ...args]).result;
   return {
     ...p,
     log,
     remote,
     fleet,
-    worker(args = [], env = {}) {
-      const started = p.start(["fleet", "worker", ...args], { env });
+    worker(args = [], env = {}, through = []) {
+      const started = p.start(["fleet", "worker", ...args], { env, through });
       // Its watchdog ends what it has started.
       atEnd(() => started.child.kill("SIGKILL"));
       return started;

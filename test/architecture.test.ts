@@ -79,7 +79,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   ui: { lines: 4350, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
   /** Two engines, the fence in git, records to and fro, and the watch over a claim: each is a file. */
   fleet: {
-    lines: 2500,
+    lines: 2520,
     imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
   },
   cli: { lines: 1755, imports: ["settings", "records", "views", "commands"] },

@@ -42,6 +42,7 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
   let upload: Upload | undefined;
   let finished: Finished | undefined;
   let unpushed: string | undefined;
+  let broken: string | undefined;
   let handled: Promise<unknown> = Promise.resolve();
   const heard = wordsFor(claim);
   const timer = setInterval(() => void upload?.journal(), UPLOAD_MS);
@@ -49,6 +50,9 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
 
   const end = async (event: Finished): Promise<void> => {
     finished = event;
+    // An end that could not be written down is no end of the job.
+    if (folder?.lastEvent()?.ts !== event.ts) broken = event.message ?? "its records cannot be written";
+    if (broken !== undefined) return;
     unpushed = await pusher.last();
     if (lease.isLost()) return;
     // The worker that takes it next goes on, and does not take this end for the end of the job.
@@ -67,6 +71,8 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
     return {
       event(event, state) {
         life.event(event, now());
+        // How it ends here is not how the job ends.
+        if (lease.isLost()) upload?.end();
         if (event.type === "agent.event" || lease.isLost()) return undefined;
         tellProgress(claim, event, state);
         if (event.type === "run.finished") upload?.hold();
@@ -87,7 +93,7 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
       clearInterval(timer);
       clearInterval(pushes);
       upload?.end();
-      return { finished: lease.isLost() ? undefined : finished, folder, unpushed };
+      return { finished: lease.isLost() ? undefined : finished, folder, unpushed, broken };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RalphError } from "../errors.js";
 import { makePrivateFolder, writeAtomic } from "../records/files.js";
@@ -33,6 +33,14 @@ export function siteOf(home: string, mirror: string, id: string, epoch: number):
   const path = join(home, "claims", claim);
   // The folder gives the branch its name.
   return { claim, path, mirror, home: join(path, "home"), worktree: join(path, "work", claim) };
+}
+
+const LEAST_ROOM = 64 * 1024 ** 2;
+
+/** Whether the disk has room for one more claim. */
+export function hasRoom(home: string): boolean {
+  const { bavail, bsize } = statfsSync(home);
+  return bavail * bsize >= LEAST_ROOM;
 }
 
 const MOST_TRIES = 5;

@@ -19,6 +19,7 @@ import {
   claimEnvironment,
   claimName,
   earlierRecords,
+  hasRoom,
   makeSite,
   prepareClaim,
   removeSite,
@@ -35,6 +36,9 @@ class PutOff extends Error {
     super(why);
   }
 }
+
+/** So soon another worker may take a job for which this one has no room. */
+const AGAIN_MS = 1000;
 
 /** Takes a job that the engine has given to this worker, and brings it to its end or gives it back. */
 export function claimJob(context: WorkerContext, job: FleetJob, token: string): Claim {
@@ -103,12 +107,15 @@ async function giveUp(
 ): Promise<unknown> {
   await lease.close();
   if (isDraining) return job.moveToWait(token);
-  if (error instanceof PutOff) {
-    await job.updateProgress({ ...(job.progress as JobProgress), status: "queued", waits: error.why });
-    return job.moveToDelayed(error.until, token);
-  }
+  const putOff = async ({ why, until }: PutOff): Promise<unknown> => {
+    await job.updateProgress({ ...(job.progress as JobProgress), status: "queued", waits: why });
+    return job.moveToDelayed(until, token);
+  };
+  if (error instanceof PutOff) return putOff(error);
   const known = toRalphError(error) ?? (error as Error);
   context.say(`${job.data.id}: ${known.message}`);
+  // Others may have room, and this worker takes nothing until it has some.
+  if (!hasRoom(context.home)) return putOff(new PutOff(known.message, Date.now() + AGAIN_MS));
   return job.moveToFailed(known, token, false);
 }
 
@@ -177,10 +184,11 @@ async function run(
       },
       { stop: stop.signal, kill: kill.signal },
     );
-    const { finished, folder, unpushed } = await attendance.end();
+    const { finished, folder, unpushed, broken } = await attendance.end();
     if (finished !== undefined) budget.spent(finished.costUsd);
     if (lease.isLost())
       return recordLost(folder ?? earlier, { worker, epoch, why: "this worker has lost it" });
+    if (broken !== undefined) throw new Error(broken);
     if (finished !== undefined) await complete(claim, finished, unpushed);
   } finally {
     if (!lease.isLost()) await budget.giveBack();

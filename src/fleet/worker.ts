@@ -6,6 +6,7 @@ import type { Claim, WorkerContext } from "./claim.js";
 import { type Control, controlKey } from "./control.js";
 import type { Engine, FleetWorker } from "./engine.js";
 import { canTake, JOB_VERSION, QUEUES_KEY, queueName } from "./job.js";
+import { hasRoom } from "./site.js";
 import { claimJob } from "./take.js";
 
 export interface WorkerOptions {
@@ -30,11 +31,11 @@ const AGAIN_MS = 500;
 
 /** Takes jobs from the engine and works on them until it is told to leave. Dials out, and listens to nobody. */
 export async function work(engine: Engine, options: WorkerOptions): Promise<void> {
-  const { slots, tags, drain, leave, say } = options;
+  const { slots, tags, home, drain, leave, say } = options;
   const claims = new Map<string, Claim>();
-  const watchdog = watchdogOf(options.home);
+  const watchdog = watchdogOf(home);
   const context: WorkerContext = {
-    ...{ engine, say, name: options.name, home: options.home, credentials: options.credentials },
+    ...{ engine, say, name: options.name, home, credentials: options.credentials },
     allowance: { left: options.maxCost ?? Number.POSITIVE_INFINITY },
     limits: new Map<string, LimitedAgent>(),
     watch: watchdog.watch,
@@ -66,7 +67,7 @@ export async function work(engine: Engine, options: WorkerOptions): Promise<void
       wake();
     });
   };
-  const isFree = (): boolean => claims.size < slots && context.allowance.left > 0;
+  const isFree = (): boolean => claims.size < slots && context.allowance.left > 0 && hasRoom(options.home);
   /** One queue for each set of tags that jobs ask for. */
   const take = async (worker: FleetWorker): Promise<void> => {
     for (let count = 0; !drain.aborted; count += 1) {
@@ -96,7 +97,8 @@ export async function work(engine: Engine, options: WorkerOptions): Promise<void
   open(queueName({ v: JOB_VERSION, tags: [] }));
   const queues = setInterval(() => void queuesOf(engine).then(openAll), QUEUES_MS);
   openAll(await queuesOf(engine));
-  const looks = setInterval(() => void look(context, [...claims.values()]), LOOK_MS);
+  // The disk may have room again.
+  const looks = setInterval(() => void look(context, [...claims.values()]).then(wake), LOOK_MS);
   await new Promise<void>((resolve) => {
     if (drain.aborted) resolve();
     drain.addEventListener("abort", () => resolve(), { once: true });

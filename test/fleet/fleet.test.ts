@@ -110,6 +110,19 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", (name, start) => {
     expect(p.sh(`git -C "${p.remote}" rev-parse refs/heads/ralph/freeze-${name}`)).toBe(tip);
   });
 
+  it("goes on when the engine was away for longer than the lease", async () => {
+    const p = fleetProject(engine.url);
+    const worker = p.worker();
+    const release = hold(p);
+    const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
+    await eventually(() => calls(p).length === 1);
+    await engine.kill();
+    await worker.until((output) => output.includes("the lease is lost"));
+    release();
+    await engine.start();
+    expect(await untilEnded(p, id)).toMatchObject({ reason: "all_checks_passed", iterations: 2 });
+  });
+
   it("pauses, steers, goes on, hands over when a worker leaves, and cancels", async () => {
     const p = fleetProject(engine.url);
     const first = p.worker();

@@ -10,7 +10,7 @@ import { atEnd } from "../kit.js";
 import { ENGINES, type TestEngine } from "./kit.js";
 
 const FLEET = join(import.meta.dirname, "..", "..", "dist", "fleet");
-const addressOf = (url: string) => fleetAddress({ fleet: { url } }, {});
+const addressOf = (url: string) => fleetAddress({} as never, { RALPH_FLEET: url });
 const piece = (at: number, text: string) => ({
   file: "log",
   at,

@@ -1,9 +1,10 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { onGitHub } from "./github/kit.js";
 import { createProject, eventually, type Project } from "./kit.js";
+import { runWarm } from "./warm-ralph.js";
 import { serverOf } from "./workers/kit.js";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -35,32 +36,29 @@ function commandsIn(page: string): string[] {
   return blocks.map((line) => line.replace(/ +# .*$/, "").trim()).filter((line) => line !== "");
 }
 
-/** What was asked for before. */
+/** What `--help` says of a command, and of the commands that it has. */
 const HELP = new Map<string, string>();
 
-/** Commands of ralph itself, as `ralph --help` lists them. */
-const COMMANDS = commandsOf([]);
-/** The same with the commands of those that have some, such as `stories run`. */
-const ALL_COMMANDS = COMMANDS.flatMap((name) => [
-  name,
-  ...commandsOf([name]).map((inner) => `${name} ${inner}`),
-]);
-
-function commandsOf(args: string[]): string[] {
-  const [, listed = ""] = help(args).split(/^(?:Commands|Start):$/m);
-  return [...listed.matchAll(/^ {2}(\w+)(?= [[< ])/gm)].map(([, name]) => name as string);
+async function readHelp(name: string): Promise<void> {
+  const args = name === "" ? [] : name.split(" ");
+  const asked = [...args, "--help"];
+  const ended = await runWarm({ args: asked, env: process.env, cwd: ROOT });
+  const text = ended?.stdout ?? spawnSync(process.execPath, [BIN, ...asked], { encoding: "utf8" }).stdout;
+  HELP.set(name, text);
+  const [, listed = ""] = text.split(/^(?:Commands|Start):$/m);
+  for (const [, inner] of listed.matchAll(/^ {2}(\w+)(?= [[< ])/gm))
+    await readHelp([...args, inner].join(" "));
 }
+await readHelp("");
 
-function help(args: string[]): string {
-  const known = HELP.get(args.join(" "));
-  if (known !== undefined) return known;
-  const text = execFileSync(process.execPath, [BIN, ...args, "--help"], { encoding: "utf8" });
-  HELP.set(args.join(" "), text);
-  return text;
-}
+const help = (name: string): string => HELP.get(name) ?? "";
+/** With the commands of those that have some, such as `stories run`. */
+const ALL_COMMANDS = [...HELP.keys()].filter((name) => name !== "");
+/** Commands of ralph itself. */
+const COMMANDS = ALL_COMMANDS.filter((name) => !name.includes(" "));
 
 function examplesOf(command: string): string[] {
-  const [, examples = ""] = help(command === "" ? [] : command.split(" ")).split("Examples:\n");
+  const [, examples = ""] = help(command).split("Examples:\n");
   return examples.split("\n").map((line) => line.trim());
 }
 
@@ -82,12 +80,22 @@ function projectForDocs(): Project {
   p.write("package.json", '{"scripts":{"test":"true","lint":"true"}}');
   p.agent([{ text: ANSWER }]);
   p.agent([{ onlyRaw: true, raw: CODEX_SAYS }], { name: "codex" });
+  // The real one takes longer to start than all else here.
+  p.program("npm", "#!/bin/sh\nexit 0\n");
   p.program("my-agent", `#!/bin/sh\ncat > /dev/null\necho '${ANSWER}'\n`);
   p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
   // The scripted agent counts its calls outside of the project.
   p.settings({ agent: { command: "claude" }, sandbox: { kind: "none" } });
   p.sh("git add . && git commit -qm docs");
   return p;
+}
+
+/** Without a shell and a process of its own where the line needs neither. */
+async function execute(p: Project, line: string): Promise<{ code: number | null; output: string }> {
+  if (!/^ralph (?:[\w./:=-]+|"[^"$`\\]*")(?: (?:[\w./:=-]+|"[^"$`\\]*"))*$/.test(line)) return shell(p, line);
+  const words = [...line.matchAll(/"([^"]*)"|([^ "]+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
+  const { code, all } = await p.ralph(...words.slice(1));
+  return { code, output: all };
 }
 
 function shell(p: Project, line: string, input = ""): { code: number | null; output: string } {
@@ -120,8 +128,10 @@ async function spawnWorker(p: Project, line = ""): Promise<void> {
   serverOf(p);
   // Without a name, a command takes the one that there is.
   const name = line.includes(" tidy") ? "tidy" : "docs";
-  await p.ralph("spawn", "--name", name, "--prompt-file", "PROMPT.md", "-n", "9", "--", "sleep", "60");
-  await eventually(() => existsSync(join(p.env["RALPH_HOME"] as string, "workers", name, "output.log")));
+  const agent = ["sh", "-c", "echo ready; exec sleep 60"];
+  await p.ralph("spawn", "--name", name, "--prompt-file", "PROMPT.md", "-n", "9", "--", ...agent);
+  const screen = join(p.env["RALPH_HOME"] as string, "workers", name, "output.log");
+  await eventually(() => existsSync(screen) && readFileSync(screen, "utf8").includes("ready"));
 }
 
 /** Those that need a terminal have tests of their own: test/terminal. */
@@ -269,7 +279,7 @@ describe("the commands of the documentation and of --help", () => {
     const asks = line === "ralph init" || line === "ralph stories plan";
     const result = asks
       ? shell(p, `script -qec "${line}" /dev/null`, "y\nclaude\n\n\n\n\n\n\n")
-      : shell(p, line);
+      : await execute(p, line);
     expect(result).toMatchObject({ code: 0 });
   });
 
@@ -308,16 +318,14 @@ describe("the flags of the documentation", () => {
   );
 
   it.each(ALL_COMMANDS)("hold every flag of ralph %s", (name) => {
-    const undocumented = flagsIn(help(name.split(" "))).filter(
+    const undocumented = flagsIn(help(name)).filter(
       (flag) => flag !== "--help" && !pages.join().includes(flag),
     );
     expect(undocumented).toEqual([]);
   });
 
   it("are flags of ralph, where a command of ralph is shown", () => {
-    const known = new Set(
-      ["", ...ALL_COMMANDS].flatMap((name) => flagsIn(help(name === "" ? [] : name.split(" ")))),
-    );
+    const known = new Set(["", ...ALL_COMMANDS].flatMap((name) => flagsIn(help(name))));
     const shownFlags = [...lines.keys()].flatMap((line) => flagsIn(line.replace(/"[^"]*"/g, "")));
     expect(shownFlags.filter((flag) => !known.has(flag))).toEqual([]);
   });

@@ -325,7 +325,7 @@ describe("setup in the settings", () => {
     const { code, stderr } = await run.result;
     expect([code, stderr]).toEqual([
       130,
-      expect.stringContaining("interrupted while the worktree was made ready"),
+      expect.stringContaining("interrupted while ralph prepared the worktree"),
     ]);
     expect([p.calls(), traces(p)]).toEqual([0, NOTHING]);
     expect(isAlive(Number(readFileSync(join(p.root, "pid"), "utf8")))).toBe(false);

@@ -24,7 +24,7 @@ describe("completion in fish", () => {
     const p = projectToComplete();
     p.write("../home/.config/fish/config.fish", START_UP);
     expect(p.sh(`fish -c 'complete -C "ralph res"; complete -C "ralph run --agent="'`).split("\n")).toEqual([
-      "resume\tgo on with a run or a worker that was paused, stopped, interrupted or killed",
+      "resume\tcontinue a run or a worker that was paused, stopped or killed",
       ...["claude", "codex", "amp", "gemini", "opencode"].map((name) => `--agent=${name}\tnot on PATH`),
       ...PROFILES.map((name) => `--agent=${name}\tprofile in the settings`),
       "",

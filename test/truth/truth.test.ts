@@ -57,7 +57,7 @@ function figures(): string {
   const streams = CASES.reduce((sum, one) => sum + agentsOf(one).length, 0);
   const [done, open, limits, errors] = [of("done"), of("not done"), of("limit"), of("error")];
   return (
-    `${CASES.length - mistaken.size} of ${CASES.length} labelled cases are judged right (${done} done, ${open} not done, ${limits} usage limits, ` +
+    `${CASES.length - mistaken.size} of ${CASES.length} labelled cases right (${done} done, ${open} not done, ${limits} usage limits, ` +
     `${errors} errors), in ${streams.toLocaleString("en")} streams of six kinds of agents`
   );
 }

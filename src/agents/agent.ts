@@ -8,22 +8,22 @@ export interface AskOptions {
   prompt: string;
   /** `stream`: every step as an event. `text`: the final answer alone. */
   mode: "stream" | "text";
-  /** The program and what the user wrote after it. */
+  /** The program, and the user's words after it. */
   words: string[];
   /** The user's flags, as words. They win over ours. */
   flags: string[];
   model: string | undefined;
   permissions: Permissions;
-  /** What `probe` printed: the flags that this release has. */
+  /** The output of `probe`: the flags of this release. */
   help: string;
   /** A folder for files that belong to this call. */
   scratch: string;
   inRepository: boolean;
-  /** Where git keeps its records, for an agent that is asked to commit. */
+  /** The folders of git's records, for an agent that commits. */
   gitFolders?: string[] | undefined;
-  /** What may still be spent, where the agent can hold itself to it. */
+  /** The money left, for an agent that can limit itself. */
   maxCostUsd: number | undefined;
-  /** Where the loop answers the agent's hooks. */
+  /** The server where the loop answers the agent's hooks. */
   hooks?: LoopHooks | undefined;
 }
 
@@ -32,96 +32,96 @@ export interface AgentCommand {
   args: string[];
   env?: Record<string, string>;
   stdin?: string;
-  /** Files that must be there before the start, by path. */
+  /** Files to write before the start, by path. */
   files?: Record<string, string>;
-  /** Where the final message is written, if not to stdout. */
+  /** The file that gets the final message, if stdout does not. */
   answerFile?: string;
 }
 
 export interface LoopHook {
   event: "Stop" | "PreToolUse" | "PostToolUse";
-  /** Where it is answered over http. */
+  /** The address of the hook server. */
   url: string;
-  /** What asks there, for agents whose hooks are commands. */
+  /** The command that calls the server, for agents whose hooks are commands. */
   command: string[];
   timeoutSeconds: number;
 }
 
 export interface LoopHooks {
   hooks: LoopHook[];
-  /** Name of the variable with the word that proves who asks. */
+  /** The variable with the token that proves who calls. */
   tokenVariable: string;
-  /** That, and what else the agent's environment needs. */
+  /** That variable, and whatever else the agent's environment needs. */
   env: Record<string, string>;
-  /** The settings that the user gave to the agent, and the file that takes both. */
+  /** The user's settings for the agent, and the file that gets both. */
   settings?: { content: Record<string, unknown>; file: string } | undefined;
 }
 
 /**
- * A folder that an agent writes to work at all: below `$variable`, or below `folder` in the home folder. Without
- * a variable, it is one of the project, where that has it.
+ * A folder that an agent must write to: below `$variable`, or below `folder` in the home folder. Without a
+ * variable, also the project's own, if it exists.
  */
 export interface StateFolder {
   variable?: string;
   folder: string;
   path: string;
-  /** Nothing that the user has in it is needed. */
+  /** The agent needs nothing that the user has in it. */
   beginsEmpty?: true;
-  /** What in it says how the agent works, or is run by it. */
+  /** Files in it that direct the agent, or that the agent runs. */
   obeys?: string[];
-  /** Files in it that the agent renews for good: its login. */
+  /** Files in it that the agent renews permanently: its login. */
   renews?: string[];
 }
 
-/** One coding agent: two pure functions and a few facts. Neither function may throw for what an agent says. */
+/** One coding agent: two pure functions and some facts. Neither may throw, whatever the agent prints. */
 export interface Agent {
   /** The name of its program, or `command`. */
   name: string;
-  /** Arguments that make it print its flags, for agents whose flags differ between releases. */
+  /** Arguments that print its flags, for agents whose flags differ between releases. */
   probe?: string[];
-  /** What its stream tells about spending; a limit on anything else has nothing to measure. */
+  /** What its stream reports of spending; a limit on anything else measures nothing. */
   reports: ("cost" | "tokens")[];
   takesModel: boolean;
-  /** As root it does not start with its permissions skipped. */
+  /** It refuses to skip permissions as root. */
   refusesRoot?: true;
-  /** A flag for calls whose answer is used as a text, where the user did not give it. */
+  /** A flag for calls whose answer is a plain text, unless the user gave it. */
   textFlags?: string[];
-  /** Variables that decide which account it bills, the strongest first. */
+  /** Variables that decide which account pays, the strongest first. */
   credentials: string[];
-  /** How to get it, how to sign in, and how to tell whether somebody has. */
+  /** How to install it, how to sign in, and how to see whether somebody has. */
   setup?: {
     install: string;
     signIn: string;
-    /** Where a login is kept: below `$variable`, or below `folder` in the home folder. */
+    /** The file with the login: below `$variable`, or below `folder` in the home folder. */
     loginFile: { variable: string; folder: string; path: string };
-    /** Variables beside `credentials` that let it sign in. */
+    /** Other variables than `credentials` that sign it in. */
     otherVariables?: string[];
     /** On macOS the login is in the keychain. */
     usesKeychain?: true;
   };
   hooks?: {
-    /** Whether this release has them, by what its probe printed. */
+    /** Whether this release has hooks, according to the output of `probe`. */
     areIn(help: string): boolean;
-    /** Flag of the settings that hooks are part of, where the user may have given some. */
+    /** The flag for the settings that contain hooks, in case the user gave some. */
     settingsFlag?: string;
   };
   needs?: {
     /** Hosts of its provider, and variables that name another host. */
     hosts: string[];
     urlVariables: string[];
-    /** Settings of its own that name others, from the folder that its login file is counted from. */
+    /** Its own settings that name further hosts, relative to the folder of its login file. */
     settings?: { file: string; urls(text: string): string[] };
-    /** Each run has its own of these, with what the user has in them. */
+    /** Each run gets its own copies of these, with the user's content. */
     state: StateFolder[];
-    /** Docker offers a sandbox with this agent in it, by its name. */
+    /** Docker offers a sandbox for this agent under this name. */
     dockerTemplate?: true;
-    /** Files of the project that it reads at its start, and where a folder would be an error. */
+    /** Files of the project that it reads at start, where a folder would be an error. */
     reads?: string[];
   };
   screen?: AgentScreen;
-  /** Arguments that begin a conversation with this message; undefined: the user has to type it. */
+  /** Arguments that start a conversation with this message; undefined: the user has to type it. */
   firstMessage?(message: string): string[];
   command(options: AskOptions): AgentCommand;
-  /** What one line of its stream says. Unknown lines become `unknown` events. */
+  /** The events in one line of its stream. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];
 }

@@ -28,7 +28,7 @@ export const amp: Agent = {
     ],
   },
   screen: {
-    /** A box, and one line below; Claude Code had the same before 2.1. */
+    /** A box, and one line below it; Claude Code before 2.1 had the same. */
     input(lines) {
       if (!/^╰.*╯$/.test(lines.at(-2) ?? "")) return undefined;
       const state = inputAt(lines, lines.length, /esc to (?:cancel|interrupt)/i);
@@ -41,7 +41,7 @@ export const amp: Agent = {
     const { mode, help, scratch, prompt } = options;
     const { file, own, ours, isUnattended } = partsOf(options);
     const knowsFlag = help === "" || help.includes(ALLOW_ALL);
-    // Releases without the flag read it from a settings file.
+    // Releases without the flag read this from a settings file.
     const settings = join(scratch, "amp-settings.json");
     const needsFile = isUnattended && !knowsFlag && !isGiven(own, [ALLOW_ALL, SETTINGS_FILE]);
     return {
@@ -65,7 +65,7 @@ export const amp: Agent = {
     }),
     user: on(spoken, userEvents),
     system: on({ session_id: maybe.text }, (line) => [session(line.session_id)]),
-    // Amp exits 0 after a failure: only the result tells.
+    // Amp exits 0 after a failure: only the result says so.
     result: on({ ...ending, error: maybe.text }, (line) => [resultEvent(line, line.error || line.result)]),
   }),
 };

@@ -24,7 +24,7 @@ const PERMISSION_FLAGS: Record<Permissions, string[]> = {
   edits: ["--permission-mode", "acceptEdits"],
   ask: [],
 };
-/** Pieces of messages as they are written: the finest sign of life there is. */
+/** Pieces of messages as the model writes them: the finest sign of life there is. */
 const PARTIAL = "--include-partial-messages";
 
 const SIGNED_OUT = "Claude Code is not signed in: run claude once by hand, and /login in it";
@@ -67,9 +67,9 @@ export const claude: Agent = {
   },
   hooks: { areIn: () => true, settingsFlag: SETTINGS_FLAG },
   refusesRoot: true,
-  // Programs that stand in for Claude Code tell this call from others by the word `text`.
+  // Programs that imitate Claude Code recognize this call by the word `text`.
   textFlags: ["--input-format", "text"],
-  /** An input between two rules, and a footer below. A narrow window shows the spinner alone. */
+  /** An input between two rules, with a footer below. A narrow window shows only the spinner. */
   screen: {
     input(lines) {
       const { top, footer } = frame(lines);
@@ -97,7 +97,7 @@ export const claude: Agent = {
       ],
     ],
     questions: asksOnce("Claude Code", "claude", [[/paste code here/i, "asks to sign in"]]),
-    /** `⚠ Usage limit reached · limit resets 6:58pm`. Above the input it shows words of the model in the same way. */
+    /** `⚠ Usage limit reached · limit resets 6:58pm`. Above the input, words of the model look the same. */
     ownLine(lines) {
       const { top, footer } = frame(lines);
       const first = footer.findIndex((line) => /^\s+⚠/.test(line));
@@ -136,7 +136,7 @@ export const claude: Agent = {
     assistant: on(spoken, (line) => [...spending(line.message), ...assistantEvents(line)]),
     user: on(spoken, userEvents),
     stream_event: on(partialFields, ({ event, api_message_id, uuid }) => {
-      // One that is ended before its first word has read all the same.
+      // A message that is cut off before its first word has still read its input.
       if (event.type === "message_start" && event.message) return spending(event.message);
       if (event.type !== "message_delta" || event.usage === undefined) return [];
       const key = `${api_message_id ?? uuid ?? ""}:written`;
@@ -145,7 +145,7 @@ export const claude: Agent = {
     }),
     system: on(systemFields, system),
     result: on(resultFields, (line) => {
-      // Of one that was cut off, the result is what the model was saying.
+      // The result of a call that was cut off is what the model was saying.
       const own = (line.subtype ?? "success") === "success" ? line.result : undefined;
       const event = resultEvent(line, own || line.errors?.join("; "));
       const status = event.error === undefined ? undefined : line.api_error_status;
@@ -158,7 +158,7 @@ export const claude: Agent = {
   }),
 };
 
-/** Where the input is, -1 where there is none, and what stands below it. */
+/** The line of the input, -1 without one, and the lines below it. */
 function frame(lines: string[]): { top: number; footer: string[] } {
   const bottom = lines.findLastIndex((line) => RULE.test(line));
   const top = lines.slice(0, Math.max(0, bottom)).findLastIndex((line) => RULE.test(line));
@@ -166,7 +166,7 @@ function frame(lines: string[]): { top: number; footer: string[] } {
   return { top: isInput ? top : -1, footer: lines.slice(bottom + 1) };
 }
 
-/** The flags with the loop's hooks in them. Settings of the user's own stay in force beside them. */
+/** The flags, with the loop's hooks in them. The user's own settings stay in force. */
 function withHooks(
   own: string[],
   wiring: LoopHooks | undefined,
@@ -178,7 +178,7 @@ function withHooks(
   const headers = { Authorization: `Bearer \${${wiring.tokenVariable}}` };
   for (const { event, url, timeoutSeconds: timeout } of wiring.hooks) {
     const hook = { type: "http", url, timeout, headers, allowedEnvVars: [wiring.tokenVariable] };
-    // Every matching hook is asked, so that ours may stand after the user's.
+    // Claude Code calls every matching hook, so ralph's may follow the user's.
     const before: unknown = all[event];
     const group = { ...(event !== "Stop" && { matcher: ".*" }), hooks: [hook] };
     all[event] = [...(Array.isArray(before) ? before : []), group];
@@ -189,7 +189,7 @@ function withHooks(
   return { args, env, files: { [settings.file]: text } };
 }
 
-/** Several events describe one message; what it read is in each of them, what it wrote comes with the last. */
+/** Several events describe one message: each has what it read, the last one has what it wrote. */
 function spending({ id, usage }: Message): AgentEvent[] {
   if (id === undefined || usage === undefined) return [];
   return [{ type: "progress", message: "", usage: { ...tokens(usage), outputTokens: 0, key: id } }];

@@ -16,9 +16,9 @@ const PERMISSION_FLAGS = [FULL_AUTO, BYPASS, "--sandbox", "-s", "--yolo", "--app
 
 const isInput = (line: string): boolean => /^›(?:\s|$)/.test(line);
 
-/** In the help of releases that ask whether a hook is trusted. */
+/** Part of the help in releases that ask whether to trust a hook. */
 const KNOWS_TRUST = "hook-trust";
-/** Outside a git repository Codex refuses to start without it. */
+/** Without it, Codex refuses to start outside a git repository. */
 const NO_REPOSITORY = "--skip-git-repo-check";
 const OBEYS =
   "config.toml AGENTS.md AGENTS.override.md hooks.json .env agents prompts rules skills plugins packages";
@@ -57,7 +57,7 @@ export const codex: Agent = {
   },
   hooks: { areIn: (help) => help.includes(KNOWS_TRUST) },
   screen: {
-    /** A line that begins with ›, and a footer below; a number after it is a choice in a list. */
+    /** A line that begins with ›, with a footer below; a number after › is a choice in a list. */
     input(lines) {
       const input = lines.findLastIndex(isInput);
       const footer = lines.slice(input + 1);
@@ -77,7 +77,7 @@ export const codex: Agent = {
       [/update now \(runs/i, "asks whether to update"],
       [/try new model/i, "asks whether to change the model"],
     ]),
-    /** `■ You’ve hit your usage limit. …`: all that the model or a tool writes is indented, or has another mark. */
+    /** `■ You’ve hit your usage limit. …`: what the model or a tool writes is indented or marked. */
     ownLine(lines) {
       const above = lines.slice(0, Math.max(0, lines.findLastIndex(isInput)));
       const end = above.findLastIndex((line) => line !== "") + 1;
@@ -102,7 +102,7 @@ export const codex: Agent = {
     const isText = mode === "text";
     const givenFile = givenValue(own, ["-o", "--output-last-message"]);
     const answerFile = givenFile ?? join(scratch, "answer.txt");
-    // Releases that list the old flag want it; today's refuse it.
+    // Releases that list the old flag need it; newer ones refuse it.
     const shutIn = help.includes(FULL_AUTO) ? [FULL_AUTO] : ["--sandbox", WORKSPACE_WRITE];
     const flags: Record<Permissions, string[]> = {
       all: [BYPASS],
@@ -111,7 +111,7 @@ export const codex: Agent = {
       ask: [],
     };
     const permissions = ours(flags[options.permissions], ...PERMISSION_FLAGS);
-    // In its sandbox `.git` can't be written, and nothing can be committed.
+    // Its sandbox makes `.git` read-only, so it could not commit.
     const all = [...permissions, ...own];
     const isShutIn = isGiven(all, [FULL_AUTO]) || givenValue(all, ["--sandbox", "-s"]) === WORKSPACE_WRITE;
     const folders = isShutIn && help.includes(ADD_FOLDER) ? gitFolders : [];
@@ -148,7 +148,7 @@ export const codex: Agent = {
   }),
 };
 
-/** Addresses of model providers in its own settings, `config.toml`. */
+/** Addresses of model providers in its settings, `config.toml`. */
 function providerUrls(settings: string): string[] {
   return settings.split(/^(?=\s*\[)/m).flatMap((section) => {
     const name = /^\s*\[+\s*model_providers\s*\./.test(section) ? "base_url" : "(?:openai|chatgpt)_base_url";
@@ -157,7 +157,7 @@ function providerUrls(settings: string): string[] {
   });
 }
 
-/** Codex names the hooks that come with `-c` as if they stood in this file. */
+/** Codex reports hooks from `-c` under this file name. */
 const SOURCE = "/<session-flags>/config.toml";
 
 const LABELS: Record<LoopHook["event"], string> = {
@@ -167,17 +167,17 @@ const LABELS: Record<LoopHook["event"], string> = {
 };
 
 /**
- * The flags that set up the loop's hooks, and none if the user sets up hooks the same way. Each is trusted by
- * its digest: the flag that trusts them all would also run what lies in the repository.
+ * The flags that set up the loop's hooks; none if the user sets up hooks the same way. Codex trusts each by
+ * its digest: the flag that trusts them all would also run hooks from the repository.
  */
 function hookFlags(own: string[], wiring: LoopHooks | undefined): string[] {
   if (wiring === undefined || own.some((flag) => /^(-c|--config)?=?hooks[.=]/.test(flag))) return [];
-  // A string of JSON is one of TOML, too.
+  // A JSON string is also a TOML string.
   const text = JSON.stringify;
   const states: string[] = [];
   const hooks = wiring.hooks.map(({ event, command, timeoutSeconds: timeout }) => {
     const line = command.map(quoteWord).join(" ");
-    // Codex takes the digest over the hook in JSON, with its keys in order.
+    // Codex computes the digest over the hook as JSON with sorted keys.
     const handler = { async: false, command: line, timeout, type: "command" };
     const identity = text({ event_name: LABELS[event], hooks: [handler] });
     const digest = createHash("sha256").update(identity).digest("hex");
@@ -197,7 +197,7 @@ function itemEvents(item: Item, step: "started" | "updated" | "completed"): Agen
     const failed = item.status === "failed" || (typeof item.exit_code === "number" && item.exit_code !== 0);
     return [toolEnd(id, item.aggregated_output ?? changesOf(item), failed)];
   }
-  // A command that its sandbox refused leaves no trace between two messages: only the last one is final.
+  // A command that the sandbox refused leaves no trace between two messages: only the last message is final.
   if (item.type === "agent_message") return [{ type: "text", text, message: id }];
   if (item.type === "reasoning") return [{ type: "progress", message: text }];
   return item.type === "error" ? [{ type: "error", message: item.message ?? "error" }] : [];

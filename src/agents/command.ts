@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Agent } from "./agent.js";
 
-/** Any other command: its words as they are, the prompt on stdin or where a placeholder stands. */
+/** Any other command: its words unchanged, the prompt on stdin or in place of a placeholder. */
 export const command: Agent = {
   name: "command",
   reports: [],
@@ -15,7 +15,7 @@ export const command: Agent = {
     const needsFile = args.some((arg) => arg.includes("{prompt_file}"));
     return {
       file,
-      // In one pass, so that a placeholder inside the prompt stays as it is.
+      // One pass, so that a placeholder inside the prompt stays unchanged.
       args: args.map((arg) =>
         arg.replace(/\{(prompt|prompt_file)\}/g, (_, name) => (name === "prompt" ? prompt : promptFile)),
       ),

@@ -4,7 +4,7 @@ export function isGiven(userFlags: string[], names: string[]): boolean {
   return userFlags.some((flag) => names.some((name) => flag === name || flag.startsWith(`${name}=`)));
 }
 
-/** What the user gave one of these flags, as `--flag value` or `--flag=value`. The last one counts. */
+/** The value that the user gave one of these flags: `--flag value` or `--flag=value`. The last one counts. */
 export function givenValue(userFlags: string[], names: string[]): string | undefined {
   const last = userFlags.findLastIndex((flag) => isGiven([flag], names));
   const [flag = "", next] = last < 0 ? [] : userFlags.slice(last);
@@ -20,7 +20,7 @@ export function withoutFlag(flags: string[], names: string[]): string[] {
 
 export const MODEL_FLAGS = ["--model", "-m"];
 
-/** What a command is made of. The user's words may begin with the `subcommand` that ralph uses. */
+/** The parts of a command. The user's words may begin with the `subcommand` that ralph uses. */
 export function partsOf(
   options: Pick<AskOptions, "words" | "flags" | "model"> & Partial<Pick<AskOptions, "permissions">>,
   subcommand = /^$/,
@@ -28,7 +28,7 @@ export function partsOf(
   const { words, flags, model, permissions } = options;
   const [file = "", ...extra] = words;
   const own = [...(subcommand.test(extra[0] ?? "") ? extra.slice(1) : extra), ...flags];
-  /** Our flag with its value, unless the user gave it or one of `others`: it is never given twice, the user's wins. */
+  /** Our flag with its value, unless the user gave it or one of `others`: the user's flag wins. */
   const ours = (flag: string[], ...others: string[]): string[] =>
     isGiven(own, [...flag.slice(0, 1), ...others]) ? [] : flag;
   return {

@@ -56,7 +56,7 @@ export const gemini: Agent = {
         ...ours(["--output-format", mode === "stream" ? "stream-json" : "text"], "-o"),
         ...modelFlag,
         ...ours(PERMISSION_FLAGS[permissions], "--yolo", "-y", "--approval-mode"),
-        // Without it Gemini ends at once in a folder that nobody has trusted by hand.
+        // Without it, Gemini exits at once in a folder that nobody has trusted by hand.
         ...(permissions === "ask" ? [] : ours(["--skip-trust"])),
         ...own,
       ],

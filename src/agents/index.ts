@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Agent } from "./agent.js";
 
-/** Every known agent. They are loaded when they are used: a start should not pay for all of them. */
+/** Every known agent, loaded on first use, so that a start does not load them all. */
 const AGENTS = {
   claude: async () => (await import("./claude.js")).claude,
   codex: async () => (await import("./codex.js")).codex,
@@ -14,7 +14,7 @@ export type AgentName = keyof typeof AGENTS;
 
 export const AGENT_NAMES = Object.keys(AGENTS) as AgentName[];
 
-/** The agent behind a program: a known one by its name, else a plain command. */
+/** The agent of a program: a known one by its name, else a plain command. */
 export async function agentFor(program: string): Promise<Agent> {
   const name = basename(program);
   if (isAgentName(name)) return AGENTS[name]();

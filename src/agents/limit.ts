@@ -10,11 +10,11 @@ export interface CallEnding {
   stopped: AgentStop | null;
   finalMessage: string;
   stderr: string;
-  /** Whether nothing but a plain text was read of it, so that what it printed may be its error. */
+  /** Whether ralph read only plain text from it, so that its output may be its error. */
   isPlain: boolean;
 }
 
-/** Whether an agent's usage limit is reached. Its stream is asked first, then what it says of its own failure. */
+/** Whether the agent has reached its usage limit. Its stream counts first, then its own last words. */
 export function usageLimit(report: AgentReport, ending: CallEnding, now: Date): UsageLimit | undefined {
   const { error, stopped, finalMessage } = ending;
   if (stopped === "overage") return error === null ? undefined : limit(report.overage, [error], now);
@@ -25,39 +25,39 @@ export function usageLimit(report: AgentReport, ending: CallEnding, now: Date): 
   }
   const telling = ownWords(report, ending).filter(tellsOfLimit);
   if (report.limit === undefined && telling.length === 0) return undefined;
-  // One says that there is a limit, and another one when it ends.
+  // One text reports the limit, another says when it ends.
   const told = [...telling, report.limit === undefined ? (report.error ?? "") : error];
-  // What an agent writes to stderr after it has told that it is limited: often also for how long.
+  // After it reports a limit, an agent often writes to stderr for how long.
   const lines = ending.isPlain ? [] : ending.stderr.trim().split("\n");
   const at = lines.findIndex(tellsOfLimit);
   return limit(report.limit, told, now, at < 0 ? "" : lines.slice(at + 1).join("\n"));
 }
 
-/** When paid extra usage is over that an agent has begun by itself. */
+/** When paid extra usage that the agent started by itself ends. */
 export function endOfOverage({ overage }: AgentReport, now: Date): UsageLimit | undefined {
   return overage && limit(overage, ["paid extra usage has begun"], now);
 }
 
-/** Its service has told what is wrong, and that is no limit. Some refuse with 400 or 403 what is used up. */
+/** The service reported another error than a limit. Some answer 400 or 403 when a quota is used up. */
 function isOtherStatus({ status, error = "" }: AgentReport): boolean {
   if (status === undefined || status === TOO_MANY_REQUESTS) return false;
   return status >= 500 || !tellsOfLimit(error);
 }
 
-/** Whether a call ended by itself, or because nothing came of it any more. */
+/** Whether a call ended by itself, or because it made no progress. */
 export function isOver(stopped: AgentStop | null): boolean {
   return stopped === null || stopped === "inactivity" || stopped === "iteration_timeout";
 }
 
 const STATUS_LINE = /^\s*(?:status|code): 429\b|^Attempt \d+ failed with status 429\b|QuotaError:/;
 
-/** What the agent itself, and neither its model nor a tool, has said of its failure. */
+/** What the agent itself, not its model or a tool, said about its failure. */
 function ownWords(report: AgentReport, { finalMessage, stderr, isPlain }: CallEnding): string[] {
   const { error, lastError = "", stray } = report;
   const lines = stderr.trim().split("\n");
-  // What stands beside its stream may be of a server of its tools, and is asked where the stream does not tell.
+  // Text outside its stream may come from a server of its tools; the stream comes first.
   if (error !== undefined && !tellsOfLimit(error)) {
-    // Gemini says `[API Error: …]` in the words of its service, and the status only on stderr.
+    // Gemini repeats its service's words as `[API Error: …]`, and gives the status only on stderr.
     const isBare = /^\[?API Error\b/.test(error) && !/\b[45]\d\d\b/.test(error);
     return isBare ? lines.filter((line) => STATUS_LINE.test(line)) : [];
   }
@@ -65,7 +65,7 @@ function ownWords(report: AgentReport, { finalMessage, stderr, isPlain }: CallEn
     error ?? lastError,
     isPlain ? (finalMessage.trim().split("\n").at(-1) ?? "") : "",
     stray.startsWith("{") ? "" : stray,
-    // Of a plain command, anything that it started may have written there.
+    // For a plain command, any program that it started may have written there.
     ...(isPlain ? lines.slice(-1) : lines.reverse()),
   ];
 }
@@ -87,7 +87,7 @@ function limit(sign: LimitSign | undefined, texts: string[], now: Date, more = "
   return { resetsAt: reset?.toISOString() ?? null, message };
 }
 
-/** What an agent itself says on its screen of a usage limit; undefined: nothing that is surely its own. */
+/** A usage limit that the agent itself shows on its screen; undefined: nothing that is certainly its own. */
 export function limitOnScreen({ screen }: Agent, text: string, now: Date): UsageLimit | undefined {
   const said = screen?.ownLine?.(text.split("\n").map((line) => line.trimEnd()));
   return said !== undefined && tellsOfLimit(said) ? limit(undefined, [said], now) : undefined;

@@ -13,7 +13,7 @@ const Block = z.object({
 });
 type Block = z.infer<typeof Block>;
 
-/** A block in a form that nobody knows is passed over; the others are not lost with it. */
+/** A block in an unknown form must not lose the others. */
 const UNREADABLE: Block = { type: "unreadable" } as Block;
 
 const Usage = z.object({
@@ -29,7 +29,7 @@ export const Message = z.object({
 });
 export type Message = z.infer<typeof Message>;
 
-/** A line with a message. `parent_tool_use_id` is set for what a subagent says or does, in transcripts `isSidechain`. */
+/** A line with a message. `parent_tool_use_id` (`isSidechain` in transcripts) marks a subagent's lines. */
 export const spoken = {
   message: Message,
   parent_tool_use_id: z.string().nullish().catch(undefined),
@@ -37,10 +37,10 @@ export const spoken = {
 };
 type SpokenLine = z.infer<z.ZodObject<typeof spoken>>;
 
-/** What both say at their end. */
+/** How both report their end. */
 export const ending = { ...maybe.texts("subtype", "result"), is_error: maybe.flag, usage };
 
-/** An API error comes as subtype `success` with `is_error`: the subtype alone proves nothing. */
+/** An API error has the subtype `success` with `is_error`: the subtype alone proves nothing. */
 export function resultEvent(
   line: z.infer<z.ZodObject<typeof ending>>,
   error: string | undefined,
@@ -53,7 +53,7 @@ export function resultEvent(
   };
 }
 
-/** What it read from the cache, and wrote into it, it has read, too. */
+/** Tokens read from the cache or written to it count as read. */
 export function tokens(usage: z.infer<typeof Usage>): TokenUsage {
   const cacheReadTokens = usage.cache_read_input_tokens ?? 0;
   const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;

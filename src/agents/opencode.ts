@@ -5,7 +5,7 @@ import { isGiven, partsOf } from "./flags.js";
 import { defined, lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
 import { asksOnce, isIndented } from "./screen.js";
 
-/** The flag has changed its name; all of them respect what the user's own settings deny. */
+/** The flag has changed its name; both respect what the user's own settings deny. */
 const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];
 
 const CODE = ["node_modules", "bin", "packages", "package.json"];
@@ -48,7 +48,7 @@ const Failure = z.object({
 
 const TextPart = z.object({ text: z.string(), messageID: maybe.text, synthetic: maybe.flag });
 
-/** Why a step ends after which OpenCode takes another one. */
+/** Reasons of a step's end after which OpenCode takes another step. */
 const GOES_ON = new Set(["tool-calls", "unknown"]);
 
 export const opencode: Agent = {
@@ -68,7 +68,7 @@ export const opencode: Agent = {
     hosts: ["opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com"],
     urlVariables: ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"],
     reads: ["opencode.json", "opencode.jsonc", ".opencode"],
-    // Its login can name a host whose settings it obeys, so that it is not renewed for good.
+    // Its login can name a host whose settings it obeys, so ralph does not keep a renewed login.
     state: [
       { variable: "XDG_DATA_HOME", folder: ".local/share", path: "opencode", obeys: ["auth.json", "bin"] },
       { variable: "XDG_STATE_HOME", folder: ".local/state", path: "opencode" },
@@ -78,7 +78,7 @@ export const opencode: Agent = {
     ],
   },
   screen: {
-    /** A bar with its foot, and the keys below; what lies over it is a dialog. */
+    /** A bar with its foot, and the keys below; a dialog covers it. */
     input(lines) {
       const foot = lines.findLastIndex((line) => /▀{20,}/.test(line));
       const below = lines.slice(foot + 1);
@@ -124,7 +124,7 @@ export const opencode: Agent = {
       const output = state.output ?? state.error ?? "";
       return [toolStart(callID, tool, state.input), toolEnd(callID, output, failed)];
     }),
-    // There is no result event: it is at its end when it takes no other step.
+    // There is no result event: a step that is not followed by another ends the call.
     step_finish: on({ part: StepPart }, ({ part }) => {
       const { reason = "" } = part;
       if (reason === "error") return [spent(part), { type: "result", error: "its last step failed" }];
@@ -139,7 +139,7 @@ export const opencode: Agent = {
       const headers = Object.entries(responseHeaders).map(
         ([name, value]) => `${name.toLowerCase()}: ${value}`,
       );
-      // The words say when to try again, as they do for other agents.
+      // The header says when to try again, as other agents' messages do.
       const wait = headers.sort().find((header) => /^retry-after/.test(header));
       const words = wait === undefined ? message : `${message} (${wait})`;
       return [{ type: "result", error: words, ...defined({ status }) }];
@@ -147,7 +147,7 @@ export const opencode: Agent = {
   }),
 };
 
-/** It counts apart what it read from the cache, and what it thought. */
+/** It counts cached input and reasoning separately. */
 function spent({ id, cost, tokens }: z.infer<typeof StepPart>): ProgressEvent {
   const { read: cacheReadTokens = 0, write: cacheWriteTokens = 0 } = tokens?.cache ?? {};
   return {

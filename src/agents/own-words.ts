@@ -1,24 +1,24 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** What agents say themselves when a usage limit is reached, or when nobody is signed in. */
+/** What agents themselves say about a usage limit, or a missing login. */
 
 const MAX_CHARS = 2000;
 
-/** The beginning of a text without colours, and without what stands before the words that count. */
+/** The beginning of a text, without colours and without words that precede the ones that count. */
 function plain(text: string, prefix: RegExp): string {
   return stripVTControlCharacters(text.slice(0, MAX_CHARS)).trim().replace(prefix, "");
 }
 
-/** Words that stand before what an agent has to say of its failure; the exceptions of a test are not its own. */
+/** Words that may precede an agent's own report of a failure; the exceptions of a test are not its own. */
 const BEFORE_LIMIT =
   /^(?:exit code \d+: |killed by \w+: |stream error: |stream disconnected before completion: |failed after \d+ attempts\. last error: |\[?api error:?\s*\(?|4\d\d[: ]+(?=(?:you|quota|resource)\b)|(?!\w*(?:assert|expect|comparison|test))\w*(?:error|exception):\s*|[✗✖❌⛔⚡⚠]️?\s*)+/i;
-/** What may follow, so that a sentence about limits is none. */
+/** What may follow; a sentence about limits continues in another way. */
 const END = String.raw`(?=$|\s*[|·∙•.,:;(\n—–-]|\s+(?:for|on|until|and|please|resets?|try)\b)`;
-/** What follows where words as short as these are often those of a programmer. */
+/** What follows, for words so short that programmers use them often. */
 const WHEN = String.raw`\s*[.,:;(|·∙•—–-]*\s*(?:$|\d|please\b|try again\b|retry (?:in|after)\b|wait\b|resets?\b)`;
 
 const ANY_WORDS = String.raw`(?:[\w.'’-]+ ){0,4}`;
-/** What is limited by something else than a plan: the model, the machine, or how it was called. */
+/** Limits on something other than a plan: the model, the machine, or how it was called. */
 const OTHERS =
   "context|window|tokens?|turns?|steps?|iterations?|retry|retries|attempts?|disk|storage|files?|memory|heap|stack|output|input|length|size|depth|characters?";
 const WORDS = String.raw`(?:(?:hourly|daily|weekly|monthly) tokens? |(?!(?:${OTHERS})\b)[\w.'’-]+ ){0,4}`;
@@ -50,12 +50,12 @@ const LIMITS = [
   String.raw`(?:${CODE})\s*$`,
 ].map((pattern) => new RegExp(`^${pattern}`, "i"));
 
-/** The words for it in what a service answers as JSON. */
+/** The codes for it in a service's JSON answer. */
 const CODES = new RegExp(String.raw`"(?:type|code|status)"\s*:\s*(?:"(?:${CODE})"|429\b)`);
 
 /**
- * Whether an agent's own error text says that a usage limit is reached. The text has to begin with it: one that
- * merely speaks of limits does not.
+ * Whether an agent's own error text reports a usage limit. The text must begin with it: a text that merely
+ * mentions limits does not count.
  */
 export function tellsOfLimit(text: string): boolean {
   const message = plain(text, BEFORE_LIMIT);
@@ -72,11 +72,11 @@ const BAD = "(?:invalid|incorrect|wrong|bad|missing|expired|revoked|no)";
 const IS_BAD =
   "(?:(?:is|was|has|has been|could) )?(?:(?:not|been) )?(?:be )?(?:valid|invalid|missing|found|set|expired|revoked|required|provided|refreshed|disabled)";
 
-/** Of programs that a tool may want, and that have a login of their own. */
+/** Programs that a tool may call, which have a login of their own. */
 const OTHERS_LOGIN = "(?!(?:gh|glab|git|docker|npm|az|aws|gcloud|fly|heroku|vercel)\\b)";
 const RUN_LOGIN = String.raw`run [\`'"]?${OTHERS_LOGIN}[\w-]+ (?:auth )?login\b`;
 
-/** How the known agents, and the services behind them, say that nobody is signed in. */
+/** How the known agents and their services say that nobody is signed in. */
 const LOGINS = [
   String.raw`(?:you(?:['’]re| are) )?not (?:(?:logged|signed) in|authenticated)\b`,
   String.raw`(?:please |you (?:must|need to|have to) )?(?:(?:log|sign) in|authenticate)\b`,
@@ -91,7 +91,7 @@ const LOGINS = [
   String.raw`when using [\w ]{1,20}, you must specify the \w+ environment variable`,
   String.raw`missing environment variable:? .?\w*(?:KEY|TOKEN)\b`,
 ].map((pattern) => new RegExp(`^${pattern}`, "i"));
-/** Words for it that nothing else is called by, wherever an agent's own error has them. */
+/** Words that mean nothing else, anywhere in an agent's own error. */
 const SURE = new RegExp(
   [
     String.raw`please run /login|\b(?:log|sign) ?in again\b|\b${RUN_LOGIN}|\blast status: 401\b`,
@@ -101,7 +101,7 @@ const SURE = new RegExp(
   ].join("|"),
   "i",
 );
-/** Most texts have none of these. */
+/** Most texts contain none of these. */
 const NEAR = /log|sign|auth|key|token|credential|session|401/i;
 
 const BEFORE_LOGIN = /^(?:\[?api error:?\s*\(?|\w*(?:error|exception):?\s+|[✗✖❌⛔⚡⚠■]️?\s*)+/i;

@@ -5,7 +5,7 @@ const MAX_CHARS = 20_000;
 const MAX_LEADS = 20;
 const MAX_MOMENT_CHARS = 80;
 const DAY_MS = 86_400_000;
-/** Words that are some minutes old mean the time that has just passed, and not the next one. */
+/** A text that is some minutes old means the time that has just passed, not the next day's. */
 const JUST_PASSED_MS = 10 * 60_000;
 
 /** `…limit reached|1763280000`, `"resets_at":1763280000`; some count in milliseconds. */
@@ -16,18 +16,18 @@ const LEAD = new RegExp(
   String.raw`\b(?:${KEYS}|${VERBS})(?![a-z])["']?[:=]? ?["']?(?:(?:at|on|in|after|for|later|by)[ \n])*`,
   "gi",
 );
-/** A number without a word for what it counts. */
+/** A number without a unit. */
 const BARE = /^\d+(?:\.\d+)?(?![\d:-]|\.\d|[ \t]*[a-z])/i;
 const ZONE = /\(?\b([A-Z]\w+\/[A-Z][\w+/-]+)\)?/;
 const COAST = /\b([pmce])(?:acific|ountain|entral|astern)(?: standard| daylight)? time\b/i;
 
-/** When a limit ends, from the words in which an agent says so. undefined: it does not say. */
+/** When a limit ends, according to the agent's words. undefined: they do not say. */
 export function resetTime(
   text: string,
   now: Date,
   ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone,
 ): Date | undefined {
-  // Long runs of white space would be tried in every way in which a pattern can divide them.
+  // A pattern would try every way to divide long runs of white space.
   const all = text.slice(0, MAX_CHARS).replace(/\s+/g, (run) => (run.includes("\n") ? "\n" : " "));
   const epoch = EPOCH.exec(all)?.[1];
   if (epoch !== undefined) return new Date(Number(epoch.padEnd(13, "0")));
@@ -44,13 +44,13 @@ export function resetTime(
   return undefined;
 }
 
-/** undefined: it is no moment at all. */
+/** undefined: not a valid moment. */
 export function valid(moment: number): Date | undefined {
   const date = new Date(moment);
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** It is large, and few runs meet a limit. */
+/** Loaded late: the parser is large, and few runs meet a limit. */
 function parse(words: string, now: Date, timezone: number) {
   const chrono: typeof import("chrono-node/en") = createRequire(PROGRAM)("chrono-node/en");
   const [found] = chrono.casual.parse(words, { instant: now, timezone });
@@ -70,18 +70,18 @@ function onTheClock(words: string, now: Date, ownZone: string): Date | undefined
   const offset = offsetAt(+now, zone);
   const { start, text = "" } = (!Number.isNaN(offset) && parse(words.replace(named, ""), now, offset)) || {};
   const isDay = start?.isCertain("day");
-  // A bare number is no time of day, and the name of a month no date.
+  // A bare number is no time of day, and a bare month is no date.
   const isHour = start?.isCertain("hour") && /:|[ap]\.?m|noon|midnight/i.test(text);
   if (start === undefined || !(isHour || isDay || start.isCertain("weekday"))) return undefined;
   let moment = +start.date() - (isHour ? 0 : DAY_MS / 2);
   if (!isDay && +now - moment > JUST_PASSED_MS) moment += DAY_MS * (start.isCertain("weekday") ? 7 : 1);
-  // Until then the clocks may be changed.
+  // The clocks may change until then.
   return valid(
     start.isCertain("timezoneOffset") ? moment : moment + (offset - offsetAt(moment, zone)) * 60_000,
   );
 }
 
-/** By how many minutes the clocks of a zone are ahead of UTC; NaN: there is no such zone. */
+/** By how many minutes a zone is ahead of UTC; NaN: no such zone. */
 function offsetAt(moment: number, timeZone: string): number {
   try {
     const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });

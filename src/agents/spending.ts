@@ -1,10 +1,10 @@
 import type { AgentEvent, CallSpending, LiveUsage, TokenUsage } from "../events.js";
 
 export interface Spending {
-  /** Tokens that a result has told, or that its cost is for. */
+  /** Tokens that a result has reported, or that its cost covers. */
   results: TokenUsage | undefined;
   resultCostUsd: number | undefined;
-  /** Told along the way since then, by model call; the first one is the sum of those before it. */
+  /** Reported since then by each model call; the first entry is the sum of earlier calls. */
   live: LiveUsage[];
 }
 
@@ -16,7 +16,7 @@ export function noSpending(): Spending {
   return { results: undefined, resultCostUsd: undefined, live: [] };
 }
 
-/** Reports of one call come close together: what is far back does not change any more. */
+/** Reports of one call come close together: earlier ones no longer change. */
 const OPEN_CALLS = 16;
 
 export function addSpending(spending: Spending, event: AgentEvent): Spending {
@@ -30,9 +30,9 @@ export function addSpending(spending: Spending, event: AgentEvent): Spending {
   if (event.type !== "result") return spending;
   const { usage = NO_TOKENS, costUsd } = event;
   if (costUsd !== undefined) spending.resultCostUsd = costUsd;
-  // One that ends a call early can report zeros: what was told along the way stays open.
+  // An agent that ends a call early can report zeros: keep the figures reported so far.
   if (countOf(usage) === 0 && !costUsd) return spending;
-  // A result is more exact than what was told along the way, and replaces it.
+  // A result is more exact than earlier figures, and replaces them.
   const { costUsd: _, ...told } = live.reduce(sum, NO_TOKENS);
   spending.results = sum(spending.results ?? NO_TOKENS, countOf(usage) > 0 ? usage : told);
   spending.live = [];
@@ -48,9 +48,9 @@ export function spent(spending: Spending): CallSpending {
 }
 
 /**
- * The same, with what tokens cost that no result came for: as much as the dearest ones of the run, or all that the
- * call was allowed, where no price is known. `allowanceUsd` is null for a call without a limit, and undefined for
- * an agent that never tells what it costs.
+ * The same, with a price for tokens that no result covers: the highest price of a token in the run, or the
+ * whole allowance if no price is known. `allowanceUsd` is null for a call without a limit, and undefined for
+ * an agent that never reports a cost.
  */
 export function charged(
   spending: Spending,
@@ -70,7 +70,7 @@ export function charged(
   return { ...known, costUsd: sumOfCosts(known.costUsd, estimate), costEstimated: true };
 }
 
-/** What a token of a call cost, where that was told. */
+/** The price of a token in a call, if reported. */
 export function priceOf({
   costUsd,
   costEstimated,
@@ -98,7 +98,7 @@ function sum(a: LiveUsage, b: LiveUsage): LiveUsage {
   };
 }
 
-/** To the millionth of a dollar: 0.1 and 0.05 are 0.15, and not 0.15000000000000002. */
+/** Rounds to a millionth of a dollar: 0.1 and 0.05 are 0.15, not 0.15000000000000002. */
 export function sumOfCosts(one: number | null = null, other: number | null = null): number {
   return Number(((one ?? 0) + (other ?? 0)).toFixed(6));
 }

@@ -7,7 +7,7 @@ import { writeFresh } from "../records/files.js";
 import { type Log, openLog } from "../records/log.js";
 import type { Redact } from "../records/redact.js";
 
-/** What every call of an agent has, whether it is a program, a screen or a function: two events and its records. */
+/** What every call has, whether a program, a screen or a function answers: two events and its records. */
 
 const PROMPT_START_CHARS = 200;
 const MAX_MESSAGE_CHARS = 20_000;
@@ -27,7 +27,7 @@ export function agentStarted(
   };
 }
 
-/** What is said of a call that had no process and told no tokens. */
+/** The facts of a call that had no process and reported no tokens. */
 const NOTHING_TOLD = {
   ...{ exitCode: null, signal: null },
   ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
@@ -36,7 +36,7 @@ const NOTHING_TOLD = {
 type CallResult = Omit<AgentFinished, "type" | "iteration" | keyof typeof NOTHING_TOLD> &
   Partial<AgentFinished>;
 
-/** Tells the end of a call. The loop gets the whole final message, the event the end of it. */
+/** Ends a call. The loop gets the whole final message, the event only the end of it. */
 export function* agentFinished(iteration: number, call: CallResult): Generator<LoopEventBody, CallResult> {
   const finalMessage = call.finalMessage.slice(-MAX_MESSAGE_CHARS);
   yield { type: "agent.finished", iteration, ...NOTHING_TOLD, ...call, finalMessage };
@@ -49,8 +49,8 @@ export interface CallRecords {
 }
 
 /**
- * The prompt and all that the agent writes, in the iteration's folder. An iteration that is run again after
- * a crash keeps the records of the first try.
+ * Keeps the prompt and all output in the iteration's folder. An iteration repeated after a crash keeps the
+ * records of the first try.
  */
 export function openRecords(folder: string, extension: string, prompt: string, redact: Redact): CallRecords {
   let path = join(folder, `agent.${extension}`);

@@ -9,7 +9,7 @@ import type { Exit } from "../process/run.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { withoutEcho } from "../verify/echo.js";
 
-/** How a call of an agent came to its end. Secrets are out of its words already. */
+/** How a call of an agent ended, with secrets removed. */
 export interface CallEnd extends Pick<AskOptions, "mode" | "words"> {
   agent: Agent;
   sandbox?: Pick<Sandbox, "explain"> | undefined;
@@ -19,7 +19,7 @@ export interface CallEnd extends Pick<AskOptions, "mode" | "words"> {
   /** Why ralph ended it, if it did. */
   stopped: { reason: AgentStop; explanation: string } | null;
   message: string;
-  /** What it said on stderr since it last used a tool. */
+  /** Its stderr since it last used a tool. */
   stderr: string;
   now: Date;
 }
@@ -45,7 +45,7 @@ export function conclude(call: CallEnd): Conclusion {
   return { error, empty, ...(overage && { overage }), ...beside };
 }
 
-/** A known agent that cannot even begin says so beside its stream. */
+/** A known agent that cannot even start says so outside its stream. */
 function besideStream(call: CallEnd, error: string | null, empty: boolean): Partial<Conclusion> {
   const words = signedOutWords(call, error !== null || empty);
   if (words === undefined) return empty ? { error: plainWords(call) || null } : {};
@@ -63,7 +63,7 @@ function hasAnswered(stopped: AgentStop | null, { ended, error }: AgentReport): 
   return error === undefined && (stopped === "done" || (ended && LATE_STOPS.has(stopped)));
 }
 
-/** Exit 0 is not enough: an agent can say that it failed, or have been ended. */
+/** Exit 0 is not enough: the agent can report a failure, or ralph can have ended it. */
 function errorOf(call: CallEnd): string | null {
   const { words, sandbox, exit, stopped, report } = call;
   if (exit.spawnError) return `cannot start ${words[0]}: ${describeSystemError(exit.spawnError)}`;
@@ -75,10 +75,10 @@ function errorOf(call: CallEnd): string | null {
 const MAX_LINE_CHARS = 8000;
 const BROKEN_OFF = "its stream broke off before it had finished";
 
-/** What the end of its process says: `exit code 1`, and the last words that it had for it. */
+/** Why the exit of its process counts as a failure: `exit code 1`, with the agent's last words about it. */
 function exitOf({ exit, report, agent, ...call }: CallEnd): string | null {
   if (exit.exitCode === 0) {
-    // Every known agent says that it has finished: words without that may be any of its words.
+    // Every known agent marks its end; without that mark, any words may be its last.
     const isCut = call.mode === "stream" && isKnown(agent) && report.answered && !report.ended;
     return report.lastError ?? (isCut ? BROKEN_OFF : null);
   }
@@ -90,10 +90,10 @@ function exitOf({ exit, report, agent, ...call }: CallEnd): string | null {
 }
 
 const MAX_CHARS = 300;
-/** Lines of a stack, and of an object that was dumped below it. */
+/** Lines of a stack trace, and of an object dumped below it. */
 const OF_A_TRACE = /^at \S|^[\w-]+: [\w.'"-]+,?$/;
 
-/** What a known agent has said beside its stream, the most telling line; empty: nothing. */
+/** The most telling line that a known agent wrote outside its stream; empty: none. */
 function plainWords(call: Pick<CallEnd, "report" | "mode" | "message" | "stderr">): string {
   const { report, mode, message, stderr } = call;
   const stray = report.stray.startsWith("{") ? "" : report.stray;
@@ -108,7 +108,7 @@ function plainWords(call: Pick<CallEnd, "report" | "mode" | "message" | "stderr"
 const UNAUTHORIZED = 401;
 const ALONE = /^(?:not logged in|invalid api key)\b.{0,80}$/i;
 
-/** In which words a known agent says that nobody is signed in. One that did not fail has to say nothing else. */
+/** How a known agent says that nobody is signed in. If it did not fail, it must say nothing else. */
 function signedOutWords(call: CallEnd, hasFailed: boolean): string | undefined {
   const { report, mode, message } = call;
   if (!hasFailed) return mode === "text" && ALONE.test(message.trim()) ? message.trim() : undefined;

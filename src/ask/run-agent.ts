@@ -26,7 +26,7 @@ export interface AgentSetup extends OfTheRun {
   redact: Redact;
   allowOverage: boolean;
   folderFor(iteration: number): string;
-  /** What it leaves running is left alone; otherwise it is ended before its work is judged. */
+  /** Do not end what the agent leaves running; by default ralph ends it before it judges the work. */
   keepBackground?: boolean | undefined;
   sandbox?: Sandbox | undefined;
 }
@@ -78,7 +78,7 @@ async function* read(
   const reader = createReader(mode === "stream" ? agent.parse : plainCommand.parse);
   try {
     const first = child.next();
-    // The agent starts meanwhile: both take their time.
+    // The agent starts while this opens the records.
     const extension = mode === "stream" && agent.name !== "command" ? "ndjson" : "log";
     const records = openRecords(folder, extension, prompt, redact);
     let step = await first;
@@ -101,7 +101,7 @@ function start(
   { file, args, stdin, files, answerFile, env }: AgentCommand,
   supervisor: Supervisor,
 ): AsyncGenerator<Chunk, Exit> {
-  // An answer of an earlier call must not be taken for one of this call.
+  // The answer of an earlier call must not count for this one.
   if (answerFile !== undefined) rmSync(answerFile, { force: true });
   writeFiles(files);
   const { sandbox, workspace: cwd } = setup;
@@ -112,7 +112,7 @@ function start(
   return runInside(sandbox, callOf(setup, command, answerFile), options);
 }
 
-/** What an agent's command needs inside. A file for its answer has to be there to be let through. */
+/** What a command needs inside a sandbox. The file for its answer must exist, or the sandbox hides it. */
 export function callOf({ agent, hooks }: AgentSetup, command: Command, answerFile?: string): SandboxCall {
   if (answerFile !== undefined) writeFresh(answerFile, "", 0o600);
   return {
@@ -127,15 +127,15 @@ export function writeFiles(files: AgentCommand["files"] = {}): void {
   for (const [path, content] of Object.entries(files)) writeFresh(path, content, 0o600);
 }
 
-/** Some say why they failed first, and then dump all that they know. */
+/** Some agents say first why they failed, and then dump everything they know. */
 const STDERR_CHARS = 256_000;
 
-/** What an agent writes: bytes become lines, lines become events, and `report` is what the events add up to. */
+/** Reads what an agent writes: bytes become lines, lines become events, and events add up to `report`. */
 export function createReader(parse: Agent["parse"]) {
   const lines = createLineSplitter();
   const report = emptyReport();
   let stderr = "";
-  /** Joins text that comes in pieces into whole lines: redaction does not see a secret that is cut in two. */
+  /** Joins pieces of text into whole lines: redaction misses a secret that is cut in two. */
   let held: TextEvent | undefined;
   let events: AgentEvent[] = [];
   const letGo = (): void => {
@@ -164,7 +164,7 @@ export function createReader(parse: Agent["parse"]) {
   };
   return {
     report,
-    /** What it said there since it last used a tool. */
+    /** Its stderr since it last used a tool. */
     stderr: () => stderr,
     push({ from, data }: Chunk): AgentEvent[] {
       if (from === "stdout") return read(lines.push(data));
@@ -179,7 +179,7 @@ export function createReader(parse: Agent["parse"]) {
   };
 }
 
-/** Lines of plain text that came together become one event: there can be millions of them. */
+/** Lines of plain text that arrive together become one event: there can be millions of them. */
 function eventsIn(lines: string[], parse: Agent["parse"]): AgentEvent[] {
   const events: AgentEvent[] = [];
   let texts: string[] = [];
@@ -201,11 +201,11 @@ function eventsIn(lines: string[], parse: Agent["parse"]): AgentEvent[] {
   return events;
 }
 
-/** What is held of a line that does not end, and what stays held when that is too much. */
+/** How much of an unfinished line to hold back, and how much to keep when that is exceeded. */
 const HOLD_CHARS = 64 * 1024;
 const OVERLAP_CHARS = 4 * 1024;
 
-/** Where whole lines end; in a line without an end, between two words. */
+/** Where the last whole line ends; in a line without an end, the last gap between words. */
 function endOfLines(text: string): number {
   const lines = text.lastIndexOf("\n") + 1;
   if (text.length - lines <= HOLD_CHARS) return lines;

@@ -9,25 +9,25 @@ import { agentFinished, agentStarted, openRecords } from "./call.js";
 import type { AgentSetup } from "./run-agent.js";
 import { supervise } from "./supervise.js";
 
-/** What a function that plays the agent answers. Anything else is a failed iteration. */
+/** The answer of a function that acts as the agent. Any other value is a failed iteration. */
 export interface FunctionAnswer {
-  /** Its final message: the completion tag is looked for in it. It may be empty. */
+  /** Its final message, which ralph searches for the completion tag. It may be empty. */
   finalOutput: string;
   /** In USD, for `maxCost`. */
   cost?: number | null | undefined;
   steps?: number | null | undefined;
 }
 
-/** What a function that plays the agent gets to know beside the prompt. */
+/** What a function that acts as the agent gets beside the prompt. */
 export interface FunctionContext {
-  /** From 1 on. */
+  /** Counts from 1. */
   iteration: number;
   workspace: string;
-  /** Aborted when its time is over, or when it has answered. */
+  /** Aborted when its time is up, or when it has answered. */
   signal: AbortSignal;
 }
 
-/** An agent that is a function, asynchronous or not. What it throws is a failed iteration. */
+/** A function that acts as the agent, asynchronous or not. An exception is a failed iteration. */
 export type FunctionAgent = (
   prompt: string,
   context: FunctionContext,
@@ -38,7 +38,7 @@ interface FunctionSetup
   agent: FunctionAgent;
 }
 
-/** Asks a function once. It cannot be killed: when its time is over, it gets an abort and a moment to answer. */
+/** Calls a function once. ralph cannot kill it: at the end of its time it gets an abort and a moment. */
 export async function* runFunction(
   setup: FunctionSetup,
   request: AgentRequest,
@@ -64,12 +64,12 @@ export async function* runFunction(
   });
 }
 
-/** `error`: why it counts as failed. */
+/** `error`: why the answer counts as a failure. */
 type JudgedAnswer = FunctionAnswer & { error: string | null };
 
 const NO_ANSWER: JudgedAnswer = { finalOutput: "", error: "no answer" };
 
-/** A function that stops when it is aborted can still say what it has spent. */
+/** A function that stops on an abort can still report its cost. */
 const GRACE_MS = 1000;
 
 async function answerOf(
@@ -107,7 +107,7 @@ const ANSWER = z.object(
   "{ finalOutput, cost?, steps? }",
 );
 
-/** A cost that is no number would make every limit blind: the author of the function has to know. */
+/** A cost that is not a number would disable every limit, so the author of the function must know. */
 function checked(answer: FunctionAnswer): FunctionAnswer {
   const { data, error } = ANSWER.safeParse(answer);
   if (data !== undefined) return data;

@@ -12,38 +12,38 @@ import { agentFinished, agentStarted, type CallRecords, openRecords } from "./ca
 import { type AgentSetup, callOf, writeFiles } from "./run-agent.js";
 import { type Supervisor, supervise } from "./supervise.js";
 
-/** Where a command can be given a terminal, such as a window of tmux. */
+/** Opens a terminal for a command, such as a window of tmux. */
 export interface TerminalHost {
-  /** Rejects where no terminal can be had. */
+  /** Rejects if there is no terminal. */
   open(command: TerminalCommand): Promise<Terminal>;
 }
 
-/** `stdin` is read by the command in place of the keyboard. */
+/** The command reads `stdin` instead of the keyboard. */
 export interface TerminalCommand extends Command {
-  /** What it leaves running is left alone. */
+  /** Do not end what it leaves running. */
   keepBackground?: boolean | undefined;
 }
 
 export interface Terminal {
-  /** What the command writes, as it comes; over when the command is. */
+  /** What the command writes, as it comes; ends with the command. */
   output: AsyncGenerator<Buffer, TerminalExit>;
-  /** What is to be seen now; undefined when the terminal is gone. */
+  /** The visible text; undefined once the terminal is gone. */
   screen(): Promise<string | undefined>;
   type(text: string): Promise<void>;
-  /** Closes the terminal and ends what is still on it. */
+  /** Closes the terminal and ends every process that is still on it. */
   close(): Promise<void>;
 }
 
-/** As a shell tells it: a signal is 128 and its number. null: it was ended with its terminal. */
+/** As a shell reports it: 128 and the number of a signal. null: it ended with its terminal. */
 export interface TerminalExit {
   exitCode: number | null;
 }
 
 export interface TerminalSetup extends AgentSetup {
   terminal: TerminalHost;
-  /** `keys`: typed when the agent is ready, in place of its stdin. */
+  /** `keys`: ralph types the prompt when the agent is ready, instead of writing it to stdin. */
   promptVia: "stdin" | "keys";
-  /** Types the prompt when the agent is ready; returns why that cannot be, if so. */
+  /** Types the prompt when the agent is ready; returns why that is impossible, if it is. */
   typePrompt(
     terminal: Pick<Terminal, "screen" | "type">,
     prompt: string,
@@ -52,8 +52,8 @@ export interface TerminalSetup extends AgentSetup {
 }
 
 /**
- * Asks a command that has a terminal to itself. What it writes is what it says; it is silent when its screen
- * stands still.
+ * Runs a command in a terminal of its own. What it writes is its answer; it is silent while its screen does
+ * not change.
  */
 export async function* runOnTerminal(
   setup: TerminalSetup,
@@ -76,7 +76,7 @@ export async function* runOnTerminal(
     exitCode: end.exitCode,
     finalMessage,
     error: failure ?? limit?.message ?? null,
-    // A terminal has nothing to say when its command has not: that is no answer that got lost.
+    // A terminal without output is no lost answer: the command had nothing to say.
     empty: false,
     stopped,
     costUsd: null,
@@ -99,12 +99,12 @@ function commandOf(setup: TerminalSetup, prompt: string, scratch: string): Comma
 }
 
 interface TerminalEnd extends TerminalExit {
-  /** What it wrote, or what was last to be seen where the prompt was typed. */
+  /** What it wrote; if ralph typed the prompt, the last screen. */
   said: string;
   failure?: string | undefined;
 }
 
-/** What is searched for the done pattern while a command goes on writing. */
+/** How much recent output ralph searches for the done pattern. */
 const TAIL_CHARS = 64 * 1024;
 
 async function* attend(
@@ -137,13 +137,13 @@ async function* attend(
   let lastWords: string | undefined;
   const endIfDone = (text: string): void => {
     if (lastWords !== undefined || !isDone?.(text)) return;
-    // What was judged is what it said, whatever else comes while it is ended.
+    // ralph judged these words; ignore what comes while it ends the agent.
     lastWords = text;
     supervisor.stopFor("done");
   };
   const screen = async (): Promise<string | undefined> => {
     const shown = await terminal.screen();
-    // What it shows while it is being ended is not what it said.
+    // What the screen shows while ralph ends the agent is not the answer.
     if (shown !== undefined && !stop.aborted) seen = shown;
     return shown;
   };
@@ -183,13 +183,13 @@ async function* attend(
   }
 }
 
-/** What is left of a line on the screen: without colours, and after the last return to its beginning. */
+/** The visible part of a line: without colours, and from the last carriage return on. */
 function asShown(line: string): string {
   const plain = stripVTControlCharacters(line).replace(/\r+$/, "");
   return plain.slice(plain.lastIndexOf("\r") + 1);
 }
 
-/** An agent that was typed to tells it on its screen, and does not fail for it. */
+/** An agent with a typed prompt shows a limit on its screen, without failing. */
 function limitOf(
   { promptVia, agent }: TerminalSetup,
   { said }: TerminalEnd,
@@ -201,7 +201,7 @@ function limitOf(
   return shown ?? usageLimit(emptyReport(), { ...ending, stderr: "", isPlain: true }, now);
 }
 
-/** A screen that stands still is how a turn ends where the prompt was typed, and a failure elsewhere. */
+/** A screen that stops changing ends the turn if ralph typed the prompt; otherwise it is a failure. */
 function errorOf(setup: TerminalSetup, end: TerminalEnd, supervisor: Supervisor): string | null {
   if (end.failure !== undefined) return end.failure;
   const reason = supervisor.reason();
@@ -214,10 +214,10 @@ function errorOf(setup: TerminalSetup, end: TerminalEnd, supervisor: Supervisor)
 const EVERY_MS = 2000;
 const LINES = 20;
 
-/** Reads a screen every two seconds; when its last lines have not changed for so long, nobody works on it. */
+/** Reads the screen every two seconds; if its last lines do not change for the timeout, the agent is idle. */
 function watchScreen(
   screen: Terminal["screen"],
-  /** How long it may stand still now; 0: for ever. */
+  /** How long the screen may stay unchanged; 0: forever. */
   timeoutMs: () => number,
   onScreen: (screen: string) => void,
   onSilence: () => void,

@@ -12,23 +12,23 @@ export interface Supervision {
   inactivityTimeoutMs: number;
   remaining: Remaining;
   isDone?: ((said: string) => boolean) | undefined;
-  /** Whether it may use what is paid for extra. */
+  /** Whether the agent may use paid extra usage. */
   allowOverage?: boolean | undefined;
   fingerprint(): Promise<string>;
-  /** Told of life that is not output. Who listens wants to know it also where silence ends nothing. */
+  /** Called on signs of life other than output, even if silence ends nothing. */
   alive?: (() => void) | undefined;
-  /** Aborted: the agent is killed at once. */
+  /** When aborted, the agent is killed at once. */
   kill: AbortSignal;
-  /** Aborted: what the agent shares with others is used up; its reason is an `AgentStop`. */
+  /** When aborted, a limit that several agents share is used up; the signal's reason is an `AgentStop`. */
   over?: AbortSignal | undefined;
 }
 
 export type Supervisor = ReturnType<typeof supervise>;
 
-/** An agent that has given its result has little left to do, and less when it may spend no more. */
+/** An agent that has given its result has little left to do, and less if it may spend no more. */
 const AFTER_RESULT_MS = 15_000;
 const OVER_BUDGET_MS = 2000;
-/** An agent that goes on after words that mean done takes them back: nothing may follow for so long. */
+/** An agent that continues after words that mean done takes them back: it must stay silent for this long. */
 const LAST_WORDS_MS = 1500;
 const STILL_THERE = "it did not end after its result";
 
@@ -42,7 +42,7 @@ const EXPLANATIONS: Record<AgentStop, string> = {
   done: "it said that it is done",
 };
 
-/** Everything that can end an agent before it ends by itself. The first reason wins. */
+/** Everything that can end an agent early. The first reason wins. */
 export function supervise(rules: Supervision) {
   const { remaining, kill, over, inactivityTimeoutMs } = rules;
   const controller = new AbortController();
@@ -70,7 +70,7 @@ export function supervise(rules: Supervision) {
   let seen = "";
   const patience = Math.min(AFTER_RESULT_MS, inactivityTimeoutMs || AFTER_RESULT_MS);
   const expectEnd = ({ ended, closings, steps }: AgentReport): void => {
-    // Its subagents may still be at work: whatever else it writes is no reason to wait.
+    // Its subagents may still work: no other output is a reason to wait.
     const now = `${ended} ${closings} ${steps}`;
     if (now === seen) return;
     seen = now;
@@ -86,12 +86,12 @@ export function supervise(rules: Supervision) {
       if (inactivityTimeoutMs > 0 || rules.alive)
         activity = watchActivity(rules, tree, () => stopFor("inactivity"));
     },
-    /** The agent wrote something, and this is what it adds up to. */
+    /** The agent has written something; `report` is the sum of it all. */
     heard(report: AgentReport): void {
       activity?.touch();
       clearTimeout(lastWords);
       if (rules.isDone?.(finalMessage(report))) lastWords = setTimeout(() => stopFor("done"), LAST_WORDS_MS);
-      // What comes after the answer costs nothing more.
+      // Nothing costs more after the answer.
       const hasAnswered = report.ended && report.error === undefined;
       if (report.overage !== undefined && rules.allowOverage === false && !hasAnswered) stopFor("overage");
       expectEnd(report);
@@ -101,7 +101,7 @@ export function supervise(rules: Supervision) {
       const detail = `the ${passed} limit was passed`;
       timers.push(afterDelay(report.ended ? OVER_BUDGET_MS : 0, () => stopFor("budget_exhausted", detail)));
     },
-    /** Nobody watches any more; an agent that still runs has to go. */
+    /** Nobody watches any more: end an agent that still runs. */
     end(): void {
       kill.removeEventListener("abort", onKill);
       over?.removeEventListener("abort", onOver);
@@ -127,7 +127,7 @@ const WORKING_SHARE = 0.01;
 const MIN_WORK_MS = 20;
 
 /**
- * Tells when an agent shows no sign of life: no output, no file changed, no processor time used by its tree.
+ * Reports an agent without a sign of life: no output, no changed file, no processor time used by its tree.
  * While it writes, nothing else is examined.
  */
 function watchActivity(

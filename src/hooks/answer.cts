@@ -9,9 +9,9 @@ import {
 } from "./hook.cjs";
 
 /**
- * Answers an agent that runs `ralph hook NAME`: its event comes in on stdin, the answer goes out on stdout. What goes
- * wrong is noted on stderr, and the answer is empty: a hook must not break a session. Returns whether the answer was
- * taken as a whole; if not, the rest is on its way.
+ * Answers an agent that runs `ralph hook NAME`: reads its event from stdin, writes the answer to stdout. On
+ * an error it writes a note to stderr and an empty answer, because a hook must not break a session. Returns
+ * whether the agent has taken the whole answer; if not, the rest is on its way.
  */
 export async function answerHook(name: string, hook: Hook): Promise<boolean> {
   let answer: HookAnswer;
@@ -31,19 +31,19 @@ export async function answerHook(name: string, hook: Hook): Promise<boolean> {
   return answer === undefined || say(`${JSON.stringify(answer)}\n`);
 }
 
-/** One line that does not steer the terminal, whatever is quoted in it. */
+/** One line without control characters, whatever it quotes. */
 function note(text: string): void {
   process.stderr.write(`ralph: ${text.replace(/\p{Cc}+/gu, " ")}\n`);
 }
 
-/** Written at once, which is quicker than a stream; what a pipe does not take yet is left to one. */
+/** Writes at once, which is faster than a stream; leaves to a stream what the pipe does not take yet. */
 function say(text: string): boolean {
   const bytes = Buffer.from(text);
   let written = bytes.length;
   try {
     written = writeSync(1, bytes);
   } catch (error) {
-    // An agent that does not listen any more is no reason to complain.
+    // An agent that no longer listens is no error.
     if ((error as NodeJS.ErrnoException).code === "EAGAIN") written = 0;
   }
   if (written === bytes.length) return true;
@@ -55,8 +55,8 @@ function say(text: string): boolean {
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Read at once, which is quicker than a stream; a pipe that is not ready is left to one. undefined: there is more than
- * a hook reads.
+ * Reads at once, which is faster than a stream; leaves a pipe that is not ready to a stream. undefined: more
+ * than a hook reads.
  */
 async function readStdin(): Promise<string | undefined> {
   const chunks: Buffer[] = [];

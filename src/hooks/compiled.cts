@@ -3,13 +3,13 @@ import { Script } from "node:vm";
 
 export interface CompiledModule<T> {
   exports: T;
-  /** Keeps for the next process what V8 has compiled when `use` is through, unless that is kept already. */
+  /** Stores what V8 has compiled after `use`, unless it is stored already. */
   keep(use?: () => void): void;
 }
 
 /**
- * Runs a file of the build that is one function, with what an earlier process compiled of it. `digest` is that of the
- * file, `folder` is `dist`.
+ * Runs a file of the build that is one function, with the code that an earlier process compiled. `digest` is
+ * the file's digest, `folder` is `dist`.
  */
 export function loadCompiled<T>(file: string, digest: string, folder: string): CompiledModule<T> {
   const cache = `${file}.${digest}.${process.version}-${process.arch}.cache`;
@@ -44,19 +44,19 @@ function readKept(cache: string): { source: string; cachedData: Buffer } | undef
 }
 
 /**
- * Source and cache in one file, so that one is read: V8 compares no more of a source than its length. Other processes
- * see all of the file or nothing.
+ * Source and cache in one file, so that one read suffices: V8 compares only the length of a source. Other
+ * processes see the whole file or nothing.
  */
 function writeKept(cache: string, source: string, script: Script): void {
   const begun = `${cache}.${process.pid}`;
   try {
-    // First of all, whether it can be written: compiled code takes long to get.
+    // Check first whether it can be written: compiled code takes long to produce.
     writeFileSync(begun, "", { flag: "wx" });
     const head = String(source.length).padEnd(LENGTH_BYTES) + source.padEnd(aligned(source.length));
     writeFileSync(begun, Buffer.concat([Buffer.from(head, "latin1"), script.createCachedData()]));
     renameSync(begun, cache);
   } catch {
-    // The next process compiles again; nothing else is lost.
+    // If this fails, the next process compiles again.
   } finally {
     rmSync(begun, { force: true });
   }

@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { ralphHome } from "../records/ralph-home.cjs";
 import { type Hook, type HookAnswer, isAnsweredByLoop } from "./hook.cjs";
 
-/** After a tool: tells the agent when its context fills up, once for each threshold. */
+/** After a tool call: warns the agent as its context fills up, once for each threshold. */
 export const context: Hook = async ({ session: id, transcript }, { env }) => {
   const threshold = thresholdOf(transcript, windowOf(env));
   if (threshold === undefined || id === undefined || isAnsweredByLoop(env)) return undefined;
   const session = openSession("context", id, env);
-  // Other programs may put files there, too: their names are no numbers.
+  // Other programs may put files there, too; their names are not numbers.
   const isNew = !session.marks().some((mark) => Number(mark) >= threshold);
   return isNew && session.set(String(threshold)) ? alert(threshold, "stories") : undefined;
 };
 
 /**
- * At the start of a session its own thresholds count anew. A context that was compacted goes on: its transcript is as
- * long as before, and the agent would hear everything again.
+ * A new session starts without thresholds. A compacted context keeps them: its transcript is as long as
+ * before, and the agent would get every warning again.
  */
 export const sessionStart: Hook = async ({ session, sent }, { env }) => {
   if (session !== undefined && sent["source"] !== "compact") openSession("context", session, env).forget();
@@ -24,9 +24,9 @@ export const sessionStart: Hook = async ({ session, sent }, { env }) => {
 
 const MAX_NAME_CHARS = 200;
 
-/** What one hook remembers of a session: empty files in a folder of its own below ralph's home. */
+/** What a hook remembers of a session: empty files in a folder of its own below ralph's home. */
 export function openSession(kind: "context" | "stop", id: string, env: NodeJS.ProcessEnv) {
-  // The prefix keeps `..` a name like any other.
+  // With the prefix, `..` is a name like any other.
   const name = `${kind}-${encodeURIComponent(id)}`;
   if (name.length > MAX_NAME_CHARS) throw new Error("the session id is too long");
   const folder = join(ralphHome(env), "hooks", name);
@@ -35,7 +35,7 @@ export function openSession(kind: "context" | "stop", id: string, env: NodeJS.Pr
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       return readdirSync(folder);
     },
-    /** false: it was set already. Of hooks that run at the same time one sets it; a link is not followed. */
+    /** false: it existed already. Only one of several concurrent hooks sets it; no link is followed. */
     set(mark: string): boolean {
       const path = join(folder, mark);
       try {
@@ -53,13 +53,13 @@ export function openSession(kind: "context" | "stop", id: string, env: NodeJS.Pr
 const DEFAULT_WINDOW = 200_000;
 const BYTES_PER_TOKEN = 4;
 
-/** Tokens that fit into the context: `$CLAUDE_CONTEXT_WINDOW`, where that is a number. */
+/** Tokens that fit into the context: `$CLAUDE_CONTEXT_WINDOW`, if it is a number. */
 export function windowOf(env: NodeJS.ProcessEnv): number {
   const given = Number(env["CLAUDE_CONTEXT_WINDOW"]);
   return Number.isFinite(given) && given > 0 ? given : DEFAULT_WINDOW;
 }
 
-/** How full a context is, in percent, when its agent is alerted. */
+/** How full the context is, in percent, for each warning. */
 const SEVERITIES = [
   [90, "CRITICAL"],
   [80, "WARNING"],
@@ -70,8 +70,8 @@ const SEVERITIES = [
 type Threshold = (typeof SEVERITIES)[number][0];
 
 /**
- * The highest threshold that a transcript has reached; one that is not there yet is empty. The estimate errs on the
- * high side: a transcript does not shrink when its context is compacted.
+ * The highest threshold that a transcript has reached; a missing transcript is empty. The estimate errs on
+ * the high side: a transcript does not shrink when its context is compacted.
  */
 export function thresholdOf(transcript: string | undefined, windowTokens: number): Threshold | undefined {
   if (transcript === undefined) return undefined;
@@ -80,7 +80,7 @@ export function thresholdOf(transcript: string | undefined, windowTokens: number
   return SEVERITIES.find(([threshold]) => percent >= threshold)?.[0];
 }
 
-/** `handOver`: where the agent leaves what remains: in the stories of the project, or with the loop alone. */
+/** `handOver`: where the agent notes what remains: in the project's stories, or nowhere but in the loop. */
 export function alert(threshold: Threshold, handOver: keyof typeof TEXTS): HookAnswer {
   const severity = SEVERITIES.find(([known]) => known === threshold)?.[1] ?? "NOTICE";
   const additionalContext = `[${severity}] About ${threshold}% of the context window is used. ${TEXTS[handOver][severity]}`;

@@ -6,15 +6,15 @@ import { answerHook } from "./answer.cjs";
 import type { Hook, HookAnswer, HookInput } from "./hook.cjs";
 import { deny, isObject, parseObject, readInput } from "./hook.cjs";
 
-/** All of `ralph hook pre-tool-use`; the build makes one file of this module and of everything that it needs. */
+/** All of `ralph hook pre-tool-use`; the build makes one file of this module and all that it imports. */
 export function answerGuard(): Promise<boolean> {
   return answerHook("pre-tool-use", preToolUse);
 }
 
-/** Before a tool: what the guard refuses is not done, and the agent hears why. */
+/** Before a tool call: the guard stops what it refuses, and tells the agent why. */
 export const preToolUse: Hook = async (input, { env }) => answerAt(input, siteOf(input.cwd, env));
 
-/** The same for a run: the project and its exceptions are those of its start, whatever the agent makes of them. */
+/** The same for a run: with the project and the exceptions of its start, whatever the agent changes. */
 export function guardOf(project: string, env: NodeJS.ProcessEnv): (input: HookInput) => HookAnswer {
   const { workspace, allowed } = siteOf(project, env);
   return (input) => answerAt(input, { ...siteOf(input.cwd, env), workspace, allowed });
@@ -27,7 +27,7 @@ export function siteOf(folder = process.cwd(), env: NodeJS.ProcessEnv): Site {
 
 function answerAt({ sent }: HookInput, site: Site): HookAnswer {
   const { tool_name: tool, tool_input: given } = sent;
-  // Some agents send the input of a tool as JSON in a text, or a bare command.
+  // Some agents send the input of a tool as a JSON string, or as a bare command.
   const inside = typeof given === "string" ? parseObject(given) : undefined;
   const input = isObject(given) ? given : (inside ?? { command: given });
   const { refusals, warnings } = judgeToolUse({ tool: typeof tool === "string" ? tool : "", input }, site);
@@ -35,11 +35,11 @@ function answerAt({ sent }: HookInput, site: Site): HookAnswer {
     return deny(
       `Refused by ralph's guard: ${listed(refusals)}. Find another way that stays inside the project, or say what a person has to do.`,
     );
-  // The user is warned; the call goes on.
+  // Warn the user; let the call proceed.
   return warnings.length === 0 ? undefined : { systemMessage: `ralph's guard warns: ${listed(warnings)}` };
 }
 
-/** The first three. */
+/** Lists the first three. */
 function listed(findings: GuardFinding[]): string {
   const lines = findings.slice(0, 3).map(({ category, reason, command }) => {
     const about = command === "" ? "" : ` (${command})`;
@@ -48,7 +48,7 @@ function listed(findings: GuardFinding[]): string {
   return lines.join("; ");
 }
 
-/** Judges what most calls look like, so that what V8 compiled for them can be kept. */
+/** Judges typical calls, so that the code that V8 compiles for them can be stored. */
 export function tryOut(): void {
   const site = { ...siteOf("/", process.env), allowed: { exceptions: [], ignored: [] } };
   for (const command of TYPICAL) {
@@ -57,7 +57,7 @@ export function tryOut(): void {
   }
 }
 
-/** More of them would make what is kept larger, and so slower to load for all the others. */
+/** More entries would enlarge the stored code, and slow down every other call. */
 const TYPICAL = [
   "cd src && npm run build && npm test -- --run 2>&1 | tail -n 20",
   'git add -A && git commit -m "Add it" && echo "$(date)" > out.txt',

@@ -1,39 +1,39 @@
-/** What an agent sends to a hook, in the words of Claude Code and Codex, as far as ralph uses it. */
+/** The input of a hook, as Claude Code and Codex send it, as far as ralph uses it. */
 export interface HookInput {
   session: string | undefined;
   cwd: string | undefined;
-  /** The file with all that was said in the session so far. */
+  /** The file with the session's transcript. */
   transcript: string | undefined;
-  /** It was already kept from stopping, and tries again. */
+  /** A hook has already kept it from stopping, and it tries again. */
   triesAgain: boolean;
-  /** All of it, as it was sent. */
+  /** The whole input, unchanged. */
   sent: Record<string, unknown>;
 }
 
 export interface HookContext {
   env: NodeJS.ProcessEnv;
-  /** A message for the user; the agent does not hear it. */
+  /** A message for the user; the agent does not see it. */
   note(text: string): void;
 }
 
-/** What the agent gets as JSON; undefined: nothing to say. */
+/** The JSON that the agent gets; undefined: nothing to say. */
 export type HookAnswer = Record<string, unknown> | undefined;
 
-/** Answers one event. What it throws is noted and lets the agent go on: a hook must not break a session. */
+/** Answers one event. An exception is noted and lets the agent continue: a hook must not break a session. */
 export type Hook = (input: HookInput, context: HookContext) => Promise<HookAnswer>;
 
-/** The most that a hook reads: results of tools are part of it. */
+/** The largest input that a hook reads; it includes results of tools. */
 export const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
-/** Holds the token of the loop's hook server; set for every agent whose hooks the loop answers. */
+/** Holds the token of the loop's hook server, for every agent whose hooks the loop answers. */
 export const TOKEN_VARIABLE = "RALPH_HOOK_TOKEN";
 
-/** The loop answers itself: a second answer would make the agent hear everything twice. */
+/** The loop answers itself: with a second answer the agent would see everything twice. */
 export function isAnsweredByLoop(env: NodeJS.ProcessEnv): boolean {
   return Boolean(env[TOKEN_VARIABLE]);
 }
 
-/** undefined: no object in JSON. */
+/** undefined: not a JSON object. */
 export function readInput(text: string): HookInput | undefined {
   const sent = parseObject(text.startsWith("\uFEFF") ? text.slice(1) : text);
   if (sent === undefined) return undefined;
@@ -50,7 +50,7 @@ export function readInput(text: string): HookInput | undefined {
   };
 }
 
-/** undefined: it is no JSON, or no object. */
+/** undefined: not a JSON object. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -64,15 +64,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How often one stop is refused: an agent that cannot do what it hears must not go round forever. */
+/** How often a hook blocks one stop, so that an agent that cannot comply does not loop forever. */
 export const MAX_BLOCKS = 5;
 
-/** Keeps the agent at work; the reason is what it hears. */
+/** Keeps the agent working, and tells it the reason. */
 export function block(reason: string): HookAnswer {
   return { decision: "block", reason };
 }
 
-/** Holds back what the agent wants to do. */
+/** Refuses a tool call. */
 export function deny(permissionDecisionReason: string): HookAnswer {
   const permissionDecision = "deny";
   return {
@@ -80,7 +80,7 @@ export function deny(permissionDecisionReason: string): HookAnswer {
   };
 }
 
-/** What the guard cannot judge must not be done; the other hooks let the agent go on. */
+/** The guard refuses what it cannot read; the other hooks let the agent continue. */
 export function answerUnread(name: string, why: string): HookAnswer {
   return name === "pre-tool-use" ? deny(`Refused by ralph's guard: ${why}`) : undefined;
 }

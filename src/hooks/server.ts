@@ -13,23 +13,23 @@ import {
   readInput,
 } from "./hook.cjs";
 
-/** The event of the agent that each of the answers is for. */
+/** The agent's event for each answer. */
 export const EVENTS = { stop: "Stop", context: "PostToolUse", "pre-tool-use": "PreToolUse" } as const;
 
 export type LoopHookName = keyof typeof EVENTS;
 
-/** What answers an event, by its path: `/stop` is `stop`. */
+/** The function that answers each event, by path: `/stop` is `stop`. */
 export type Answers = Partial<Record<LoopHookName, (input: HookInput) => Promise<HookAnswer>>>;
 
 const REQUEST_MS = 10_000;
 const CHECK_MS = 1000;
 
 /**
- * Answers the hooks of an agent on this machine, as long as a run lasts. It does not keep the process alive.
- * undefined where the system does not let it listen.
+ * Answers the hooks of an agent on this machine for as long as a run lasts, without keeping the process
+ * alive. undefined: the system does not let it listen.
  */
 export async function startHookServer(token: string, answers: Answers, requestMs: number = REQUEST_MS) {
-  // A client that sends too slowly is disconnected soon after.
+  // Disconnects a client that sends too slowly.
   const patience = { requestTimeout: requestMs, headersTimeout: requestMs };
   const connectionsCheckingInterval = Math.min(requestMs, CHECK_MS);
   const server = createServer({ ...patience, connectionsCheckingInterval }, (request, response) => {
@@ -47,18 +47,18 @@ export async function startHookServer(token: string, answers: Answers, requestMs
     server.close();
     server.closeAllConnections();
   };
-  // The name of a hook comes after the slash.
+  // The name of the hook follows the slash.
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
 }
 
 export type HookServer = NonNullable<Awaited<ReturnType<typeof startHookServer>>>;
 
-/** Pages in a browser, other hosts and clients without the token get nothing. */
+/** Pages in a browser, other hosts, and clients without the token get nothing. */
 function refusal({ method, headers, socket }: IncomingMessage, token: string): number | undefined {
   const isOwnHost = headers.host === `127.0.0.1:${socket.localPort}`;
   if (!isOwnHost || headers.origin !== undefined) return 403;
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  // Takes as long for a wrong guess as for a good one.
+  // Takes the same time for wrong and right tokens.
   const isKnown = timingSafeEqual(digest(headers.authorization ?? ""), digest(`Bearer ${token}`));
   if (!isKnown) return 401;
   return method === "POST" ? undefined : 405;
@@ -78,12 +78,12 @@ async function handle(request: IncomingMessage, response: ServerResponse, answer
   try {
     reply(response, 200, await answer(input));
   } catch {
-    // What cannot be said now is found when the agent has ended: its work is verified in any case.
+    // If the answer fails, the verification after the agent's exit finds what it would have said.
     reply(response, 200);
   }
 }
 
-/** undefined: too long, or cut off. It is read to its end: a client that is still writing hears no answer. */
+/** undefined: too long, or cut off. Reads to the end: a client that still writes reads no answer. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > MAX_INPUT_BYTES) return undefined;
   const chunks: Buffer[] = [];
@@ -99,7 +99,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return size > MAX_INPUT_BYTES ? undefined : Buffer.concat(chunks).toString("utf8");
 }
 
-/** A request that was refused is not read any further. */
+/** Stop reading a refused request. */
 function reply(response: ServerResponse, status: number, answer: HookAnswer = {}): void {
   if (status !== 200) response.setHeader("connection", "close");
   response.writeHead(status, { "content-type": "application/json" });
@@ -107,15 +107,15 @@ function reply(response: ServerResponse, status: number, answer: HookAnswer = {}
 }
 
 interface LoopAnswersOptions {
-  /** Why the agent may not stop yet; absent where any stop is fine. */
+  /** Why the agent may not stop yet; absent: any stop is fine. */
   mayStop?: (() => Promise<string | undefined>) | undefined;
-  /** The answer before a tool is used; absent where anything may be done. */
+  /** The answer before a tool call; absent: every call is allowed. */
   guard?: ((input: HookInput) => HookAnswer) | undefined;
-  /** Whether what remains goes into the stories of the project. */
+  /** Whether the agent notes what remains in the project's stories. */
   keepsStories: boolean;
 }
 
-/** What the loop answers to the hooks of the agents that it calls, one after the other. */
+/** The loop's answers to the hooks of the agents that it calls, one after the other. */
 export function loopAnswers({ mayStop, guard, keepsStories }: LoopAnswersOptions) {
   let call = { window: Number.POSITIVE_INFINITY, alerted: 0, blocks: 0 };
   const answers: Answers = {
@@ -128,7 +128,7 @@ export function loopAnswers({ mayStop, guard, keepsStories }: LoopAnswersOptions
     ...(guard && { "pre-tool-use": async (input) => guard(input) }),
     ...(mayStop && {
       async stop() {
-        // What is still wrong after so many is found when the iteration is verified.
+        // After so many blocks, the iteration's verification finds what is still wrong.
         const reason = call.blocks < MAX_BLOCKS ? await mayStop() : undefined;
         if (reason === undefined) return undefined;
         call.blocks += 1;
@@ -136,7 +136,7 @@ export function loopAnswers({ mayStop, guard, keepsStories }: LoopAnswersOptions
       },
     }),
   };
-  /** A call of an agent begins, which has heard nothing yet. `window`: tokens that fit into its context. */
+  /** A new call of an agent has had no warnings yet. `window`: tokens that fit into its context. */
   const beginCall = (window: number): void => {
     call = { window, alerted: 0, blocks: 0 };
   };

@@ -8,12 +8,12 @@ import type { HookInput } from "./hook.cjs";
 import { block, type Hook, type HookContext, isAnsweredByLoop, MAX_BLOCKS, parseObject } from "./hook.cjs";
 
 /**
- * When the agent wants to stop in a folder where a loop over stories is at work. Without a loop to ask, the hook goes
- * by what the loop wrote into the folder: that can keep an agent at work, and it proves nothing.
+ * Runs when the agent wants to stop in a folder where a loop over stories works. Without a loop to ask, the
+ * hook relies on what the loop wrote into the folder: that can keep an agent working, but proves nothing.
  */
 export const stop: Hook = async (input, context) => {
   if (isAnsweredByLoop(context.env)) return undefined;
-  // Claude Code names the project beside the folder that the agent has gone to.
+  // Claude Code names the project, even after the agent has changed its folder.
   const { CLAUDE_PROJECT_DIR: project } = context.env;
   const workspace = findActive(input.cwd ?? process.cwd()) ?? (project && findActive(project));
   if (!workspace) return undefined;
@@ -26,17 +26,17 @@ export const stop: Hook = async (input, context) => {
 
 /** The folder with `.ralph-active`: this one, or one above it in the same repository. */
 function findActive(folder: string): string | undefined {
-  // In a sandbox a folder of that name only reserves the name.
+  // In a sandbox, a folder of that name only reserves the name.
   if (statSync(join(folder, ACTIVE_FILE), { throwIfNoEntry: false })?.isFile())
     return isLeftBehind(folder) ? undefined : folder;
   const above = dirname(folder);
   return above === folder || existsSync(join(folder, ".git")) ? undefined : findActive(above);
 }
 
-/** The loop that wrote it is gone: it was killed, or the machine was. */
+/** The loop that wrote it is gone: killed, or lost in a reboot. */
 function isLeftBehind(folder: string): boolean {
   const pid = Number(parseObject(textAt(join(folder, ACTIVE_FILE)) ?? "")?.["pid"]);
-  // A larger number is no process of this machine, and says nothing about one.
+  // A larger number cannot be a process of this machine.
   const lastPid = Number(textAt("/proc/sys/kernel/pid_max") ?? Number.POSITIVE_INFINITY);
   if (!Number.isSafeInteger(pid) || pid <= 0 || pid > lastPid) return false;
   try {
@@ -58,7 +58,7 @@ async function reasonsToGoOn(workspace: string, { note }: HookContext): Promise<
   return [...checkTasks(tasks, rules).findings, ...uncommitted].map(({ message }) => message);
 }
 
-/** Where blocks cannot be counted, there is one. */
+/** If blocks cannot be counted, allow one. */
 async function mayBlock({ session, triesAgain }: HookInput, { env }: HookContext): Promise<boolean> {
   if (session === undefined) return !triesAgain;
   try {

@@ -6,7 +6,7 @@ import { budgetOf, type Events, limitReached, limitsOf, type Run, type Stop, use
 
 const FALLBACK = "fallback-";
 
-/** The role of the first, second … agent that is asked when others are limited or down. */
+/** The role of the agent that the loop asks first, second … when others are limited or down. */
 export function fallbackRole(index: number): string {
   return `${FALLBACK}${index + 1}`;
 }
@@ -20,13 +20,13 @@ export function nameOf({ options }: Run, role: string): string {
 }
 
 export interface AgentCall extends Pick<AgentRequest, "prompt" | "agent" | "isDone"> {
-  /** Whether the work is there, though the agent said nothing. */
+  /** Whether the agent did its work although it said nothing. */
   hasWorked?: (() => boolean) | undefined;
 }
 
 /**
- * Asks the agent, or another one where it is limited or down. "again": the loop has waited for a limit, and the
- * same iteration begins anew.
+ * Asks the agent, or another one when it is limited or down. "again": the loop has waited for a limit, and
+ * repeats the iteration.
  */
 export async function* ask(
   run: Run,
@@ -53,24 +53,24 @@ export async function* ask(
   }
 }
 
-/** The agents that can be asked, in this order. */
+/** The agents that the loop may ask, in this order. */
 function rolesFor({ options, state }: Run, wanted: string | undefined): string[] {
   const { others = {} } = options;
   const own = state.escalated && others[ESCALATED] !== undefined ? ESCALATED : OWN_AGENT;
   return [wanted ?? own, ...Object.keys(others).filter(isFallback)];
 }
 
-/** An agent that is left alone from now on because it uses paid extra usage has answered all the same. */
+/** An agent that the loop avoids from now on, because it uses paid extra usage, has still answered. */
 function hasAnswered({ limit }: AgentRun, entry: LimitedAgent | undefined): boolean {
   return entry === undefined || (entry.kind === "limit" && limit === undefined);
 }
 
-/** What the run has met itself, over what others have. */
+/** Limits that this run met override those that other runs met. */
 function limitedNow({ effects, state }: Run): Record<string, LimitedAgent> {
   return { ...effects.limited?.(), ...state.limited };
 }
 
-/** The first that is neither limited nor down, and was not asked just now. */
+/** The first agent that is neither limited nor down, and that this iteration has not asked yet. */
 function nextRole(run: Run, roles: string[], tried: Set<string>): string | undefined {
   const { effects } = run;
   const limits = limitsOf(run);
@@ -79,17 +79,17 @@ function nextRole(run: Run, roles: string[], tried: Set<string>): string | undef
   const free = left.find((role) => {
     const entry = limited[role];
     if (entry === undefined || endOf(entry, limits) <= effects.clock.now().getTime()) return true;
-    // An agent that is down and has no other in its place is asked all the same.
+    // The loop asks an agent that is down when no other can replace it.
     return entry.kind === "down" && roles.length === 1;
   });
   if (free !== undefined || tried.size > 0) return free;
-  // Where the user does not want to wait, or there is nothing to wait for, the first one is asked.
+  // If the user does not want to wait, or there is nothing to wait for, the loop asks the first agent.
   const isLimited = roles.some((role) => limited[role]?.kind === "limit");
   const isPaid = roles.every((role) => limited[role]?.overage);
   return isLimited && (limits.waitForLimits || isPaid) ? undefined : left[0];
 }
 
-/** Times that an empty answer is asked for again. */
+/** How often the loop repeats a call that got an empty answer. */
 const EMPTY_RETRIES = 3;
 
 async function* askOne(
@@ -108,23 +108,23 @@ async function* askOne(
   }
 }
 
-/** When an agent is asked again. Where no time was stated, once more before the patience is over. */
+/** When to ask an agent again. If it stated no time, the loop asks once more before its patience ends. */
 function endOf({ until, since, stated }: LimitedAgent, { maxLimitWaitMs }: Limits): number {
   const end = Date.parse(until);
   return stated ? end : Math.min(end, Date.parse(since) + maxLimitWaitMs);
 }
 
 const POLL_MS = 500;
-/** ralph waits a little longer than the limit lasts: that is not held against it. */
+/** ralph waits a little longer than the limit lasts; the extra time does not count as impatience. */
 const AFTER_RESET_MS = 60_000;
 
-/** Waits until one of the agents may be asked again; a pause or a signal ends it early. */
+/** Waits until an agent is free again; a pause or a signal ends the wait. */
 async function* waitForLimit(run: Run, iteration: number, roles: string[]): Events<Stop | "again"> {
   const { effects, stopwatch } = run;
   const { clock, signals } = effects;
   const limits = limitsOf(run);
   const limited = limitedNow(run);
-  // Nothing is left for what comes after the wait.
+  // The limits of the run leave nothing for what comes after the wait.
   if (limitReached(usedBy(run), limits)) return "again";
   const [next] = roles
     .flatMap((role) => (limited[role] ? [{ role, entry: limited[role] }] : []))

@@ -3,7 +3,7 @@ import type { BaselineCheck, CheckFinished } from "../events.js";
 import type { RunState } from "../records/run-state.js";
 import type { Events, Run } from "./run.js";
 
-/** Runs the checks once before the first iteration, where that was asked for: what fails then is nobody's fault. */
+/** Runs the checks once before the first iteration, if asked to: what fails then is not the agent's fault. */
 export async function* runBaseline({ recipe, effects, state }: Run): Events<void> {
   if (recipe.baseline === undefined || state.baseline !== undefined || state.iterations > 0) return;
   const results = yield* recipe.baseline({ iteration: 0, ...effects.signals });
@@ -16,7 +16,7 @@ function checkOf({ command, passed, output }: CheckFinished): BaselineCheck {
   return { command, ...both, witness: witnessOf(both), ...(!passed && { output }) };
 }
 
-/** Where the checks stand, without what they said. */
+/** The state of each check, without its output. */
 export function baselineNow({ baseline }: Pick<RunState, "baseline">): { baseline?: BaselineCheck[] } {
   if (baseline === undefined) return {};
   const now = baseline.map((check) => {
@@ -26,7 +26,7 @@ export function baselineNow({ baseline }: Pick<RunState, "baseline">): { baselin
   return { baseline: now };
 }
 
-/** Below the prompt, because every recipe has one. `about`: the only checks that it is about. */
+/** Appends the baseline to the prompt of any recipe. `about`: names of the checks to include, else all. */
 export function withBaseline(
   prompt: string,
   { baseline = [] }: Pick<RunState, "baseline">,

@@ -9,31 +9,31 @@ import type {
 import type { RunState } from "../records/run-state.js";
 import type { Tree } from "../tree.js";
 
-/** What the loop needs from the world. Tests hand in their own. */
+/** What the loop needs from the world. Tests pass their own. */
 export interface Effects {
   /** Yields `agent.*` events. Must not throw for anything an agent does. */
   runAgent(request: AgentRequest): AsyncGenerator<LoopEventBody, AgentRun>;
   clock: Clock;
   /** The workspace, compared before and after each verification. */
   tree: Omit<Tree, "before">;
-  /** The files that differ from the start of the run, where that can be told. */
+  /** The files that differ from the start of the run; null outside a repository. */
   changedFiles(): Promise<FileChange[] | null>;
-  /** Called once before the run is closed: keeps what is not safe yet. */
+  /** Called once before the run closes: saves work that is not safe yet. */
   settle(iterations: number): AsyncGenerator<LoopEventBody, WorkLeft>;
-  /** Called once where the run has succeeded: writes down what was verified. */
+  /** Called once after success: records what was verified. */
   prove?(state: RunState): Promise<Pick<RunFinished, "receipt" | "unproven">>;
   isPaused(): boolean;
-  /** Before a long wait in an iteration, in which the files are the user's. */
+  /** Called before a long wait within an iteration: the user may change files meanwhile. */
   handOver?(iteration: number): AsyncGenerator<LoopEventBody, void>;
-  /** Where limits can be changed while the loop runs: asked before each decision. */
+  /** Called before each decision, because limits can change while the loop runs. */
   limits?(): Limits;
-  /** Agents that are left alone because other runs met their limits, by their roles. */
+  /** Agents, by role, that this run avoids because other runs met their limits. */
   limited?(): Record<string, LimitedAgent>;
-  /** What the user wants the next iteration to know. It is kept until it is written down. */
+  /** The user's message for the next iteration, kept until `taken` is called. */
   steering?():
     | {
         text: string;
-        /** They are in the journal: they need not be kept elsewhere. */
+        /** The message is in the journal; delete the other copy. */
         taken(): void;
       }
     | undefined;
@@ -43,37 +43,37 @@ export interface Effects {
 export interface WorkLeft {
   /** The run's own worktree, if it has one. */
   worktree: string | null;
-  /** Why merging its branch does not bring all of the work; without a worktree, what is under way in git. */
+  /** Why merging the branch does not bring all the work; without a worktree: git's unfinished operation. */
   unsettled?: string;
 }
 
 export interface Budget {
   remaining: Remaining;
-  /** What the dearest token of the run has cost, where that is known. */
+  /** The highest price of a token in this run, if known. */
   pricePerToken?: number | undefined;
 }
 
 export interface AgentRequest extends Budget {
   iteration: number;
-  /** 2 and up when an empty answer is asked for again. */
+  /** 2 and up when the loop repeats a call that got an empty answer. */
   attempt: number;
   prompt: string;
-  /** Tells from the agent's own last words that it need not go on. */
+  /** Reads from the agent's last words that ralph can end it. */
   isDone?: ((said: string) => boolean) | undefined;
-  /** Another agent than that of the run, by its role. */
+  /** The role of the agent to call, if it is not the agent of the run. */
   agent?: string | undefined;
-  /** The name of the one in whose place it is asked. */
+  /** The name of the agent that this one replaces. */
   insteadOf?: string | undefined;
 }
 
-/** undefined is without limit. */
+/** undefined: no limit. */
 export interface Remaining {
   costUsd: number | undefined;
   tokens: number | undefined;
   timeMs: number | undefined;
 }
 
-/** What came of asking an agent, as `agent.finished` tells it. */
+/** The result of a call, as `agent.finished` records it. */
 export type AgentRun = Pick<
   AgentFinished,
   "finalMessage" | "error" | "empty" | "stopped" | "costUsd" | "durationMs" | "steps" | "limit" | "signedOut"
@@ -81,17 +81,17 @@ export type AgentRun = Pick<
 
 export interface Clock {
   now(): Date;
-  /** Milliseconds that no change of the clock touches. */
+  /** Milliseconds on a clock that nobody can set. */
   elapsed(): number;
   /** Ends early when the signal is aborted. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 export interface Signals {
-  /** First SIGINT or SIGTERM: finish the operation at work, then end. */
+  /** First SIGINT or SIGTERM: finish the current operation, then end. */
   stop: AbortSignal;
-  /** Second one: end the operation, too. */
+  /** Second signal: end the current operation, too. */
   kill: AbortSignal;
-  /** What several loops share is used up: their agents are ended, for the reason of the signal. */
+  /** Several loops have used up a limit that they share: end their agents, with the signal's reason. */
   over?: AbortSignal | undefined;
 }

@@ -12,14 +12,14 @@ export interface Iteration {
   iteration: number;
   answer: AgentRun;
   verdict: Verdict;
-  /** What the agent wants to know from a human. */
+  /** The agent's question for a human. */
   asked: Question | undefined;
   durationMs: number;
-  /** The state of the files before anything was verified, where it is known. */
+  /** The state of the files before verification, if known. */
   treeBefore: string | undefined;
 }
 
-/** The event that ends an iteration, and says whether it ends the run. */
+/** The event that ends an iteration. It also says whether it ends the run. */
 export async function finished(run: Run, work: Iteration): Promise<IterationFinished> {
   const { iteration, answer, verdict, durationMs } = work;
   const { state, stopwatch } = run;
@@ -59,16 +59,16 @@ export async function finished(run: Run, work: Iteration): Promise<IterationFini
   };
 }
 
-/** A word for the state of the files; undefined where the run does not ask whether they change. */
+/** An identifier for the state of the files; undefined if the run does not ask whether they change. */
 export async function treeFor(run: Run): Promise<string | undefined> {
   const { tree, signals } = run.effects;
   if (limitsOf(run).stuckAfter === 0 || signals.stop.aborted) return undefined;
   const { content } = await tree.read();
-  // A reading that was stopped says nothing.
+  // A reading that a signal cut off proves nothing.
   return signals.stop.aborted ? undefined : content;
 }
 
-/** An agent that is down is only left alone where another one can be asked. */
+/** The loop avoids an agent that is down only if another one can replace it. */
 function leftAlone({ state, options }: Run): Record<string, LimitedAgent> {
   const hasOthers = Object.keys(options.others ?? {}).some(isFallback);
   return Object.fromEntries(
@@ -93,11 +93,11 @@ function ending(
   const isLastFailure = totals.consecutiveFailures >= limits.maxFailures;
   const stop = verdict.stop ?? (asked && "blocked") ?? stopAfter(answer, isLastFailure);
   if (stop !== undefined) return { stop };
-  // A limit that is reached in the same iteration is the reason to stop.
+  // A limit that the same iteration reaches is the reason to stop.
   if (limitReached({ ...totals, iterations: iteration }, limits) !== undefined) return {};
   if (timesStuck(still, limits) < (hasStronger(run) ? 2 : 1)) return {};
   const escalated = run.state.escalated ? nameOf(run, ESCALATED) : undefined;
-  // A run that is stuck has neither a question nor an agent that failed.
+  // A run that is stuck has no question, and its agent did not fail.
   return { stop: "stuck", diagnosis: diagnosis(still, isBackAndForth, verdict.reason, escalated) };
 }
 
@@ -110,7 +110,7 @@ function hasStronger({ options }: Run): boolean {
   return options.others?.[ESCALATED] !== undefined;
 }
 
-/** A run that is stuck gets the stronger model, until it fails in another way. */
+/** A run that is stuck gets the stronger model until it fails in a new way. */
 function isEscalated(run: Run, still: Standstill, failure: string | undefined): boolean {
   if (failure === undefined || !hasStronger(run)) return false;
   return timesStuck(still, limitsOf(run)) > 0 || (run.state.escalated && failure === run.state.failure);

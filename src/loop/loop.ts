@@ -22,9 +22,9 @@ import {
 import { stuckHint } from "./stuck.js";
 
 /**
- * Plan the prompt, run the agent, verify, decide: again and again until there is a reason to stop.
- * Yields all that happens and goes on only when the last event was taken, so that what is written down
- * comes before what is done next. `state` is where the run stands: fresh, or read from a journal.
+ * Plan the prompt, run the agent, verify, decide: repeat until there is a reason to stop. The loop continues
+ * only after its consumer has taken the last event, so that ralph records each step before it takes the next.
+ * `state` is a fresh state, or one read from a journal.
  */
 export async function* loop(
   recipe: Recipe,
@@ -94,16 +94,16 @@ async function* iterations(run: Run): Events<Stop> {
 function reasonToStop(run: Run): StopReason | undefined {
   const { effects, state } = run;
   if (effects.signals.stop.aborted) return "interrupted";
-  // An answer of an earlier process is verified before limits count, as it would have been then.
+  // Verify the answer of an earlier process before any limit counts, as that process would have done.
   if (state.answer !== undefined) return state.stop;
   return state.stop ?? limitReached(usedBy(run), limitsOf(run));
 }
 
-/** An iteration counts when it was verified; one that was interrupted goes on where it was on resume. */
+/** An iteration counts once it is verified; `ralph resume` continues an interrupted one. */
 async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   const { recipe, effects, state, stopwatch } = run;
   const { signals } = effects;
-  // The time of an answer that is only verified now belongs to the iteration, too.
+  // If an earlier process got the answer, the iteration includes that time.
   const begun = stopwatch.activeMs() - (state.answer?.durationMs ?? 0);
   const number = state.iterations + 1;
   const request = yield* begin(run, number);
@@ -111,7 +111,7 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   if (answer === "again" || "reason" in answer) return answer;
   if (signals.stop.aborted) return undefined;
   const finalMessage = answer.error === null ? answer.finalMessage : "";
-  // Without an answer, checks decide nothing.
+  // Checks decide nothing if the agent gave no answer.
   const decides = recipe.verifies && answer.error === null;
   // Checks may write files, too.
   const before = decides && state.tree !== undefined ? await effects.tree.read() : undefined;
@@ -119,7 +119,7 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   const asked = questionIn(finalMessage, request?.prompt ?? "");
   const context = { iteration: number, ...signals, tree, budget: budgetOf(run) };
   const verdict = yield* recipe.verify({ ...answer, finalMessage, asked }, context);
-  // A success that was interrupted is verified anew on resume: files may change until then.
+  // Resume verifies an interrupted success again, because files may change until then.
   if (verdict === undefined || (signals.stop.aborted && isSuccess(verdict.stop))) return undefined;
   const durationMs = stopwatch.activeMs() - begun;
   const treeBefore = before?.content;
@@ -127,7 +127,7 @@ async function* iteration(run: Run): Events<Stop | "again" | undefined> {
   return undefined;
 }
 
-/** Plans an iteration and yields its first event. Returns what to ask; null: no agent is asked. */
+/** Plans an iteration and yields its first event. Returns the call to make; null: no call. */
 async function* begin(run: Run, iteration: number): Events<AgentCall | null> {
   const { recipe, effects, state } = run;
   const { mode, about, changed, retries, prompt, checks, ...request } = await recipe.plan({
@@ -138,7 +138,7 @@ async function* begin(run: Run, iteration: number): Events<AgentCall | null> {
     baseline: state.baseline,
   });
   const tree = iteration === 1 && recipe.verifies ? await treeFor(run) : undefined;
-  // An answer that is only verified now was asked for before.
+  // An earlier process asked for an answer that is only verified now.
   const isAsked = state.answer === undefined && prompt !== null;
   const steering = isAsked ? effects.steering?.() : undefined;
   yield {
@@ -153,12 +153,12 @@ async function* begin(run: Run, iteration: number): Events<AgentCall | null> {
   };
   steering?.taken();
   if (prompt === null) return null;
-  // What a person said while the loop ran is read last.
+  // What the user said while the loop ran comes last.
   const words = [withBaseline(prompt, state, checks), stuckHint(state, limitsOf(run)), state.steering];
   return { ...request, prompt: words.filter((text) => text !== undefined).join("\n\n") };
 }
 
-/** The answer where a plan has no prompt. */
+/** The answer when a plan has no prompt. */
 const NO_AGENT: AgentRun = {
   ...{ finalMessage: "", error: null, empty: false, stopped: null, costUsd: null, durationMs: 0, steps: 0 },
 };
@@ -183,7 +183,7 @@ function standing({ iterations, activeMs }: Pick<RunState, "iterations" | "activ
 
 const MAX_BACKOFF_SECONDS = 300;
 
-/** Waits 1, 2, 4, 8 … seconds after a failure. A pause or a signal ends it early. */
+/** Waits 1, 2, 4, 8 … seconds after a failure. A pause or a signal ends the wait. */
 async function* backOff(run: Run): Events<void> {
   const { clock, signals, isPaused } = run.effects;
   const { iterations, consecutiveFailures: attempt } = run.state;
@@ -198,7 +198,7 @@ async function* backOff(run: Run): Events<void> {
   }
 }
 
-/** Files that are named when a run ends; the others are only counted. */
+/** How many files `run.finished` names; it counts the others. */
 const MAX_FILES = 500;
 
 async function outcomeOf(run: Run, stop: Stop, settled: WorkLeft): Promise<Outcome> {
@@ -226,10 +226,10 @@ async function outcomeOf(run: Run, stop: Stop, settled: WorkLeft): Promise<Outco
   };
 }
 
-/** What a resume has to know that the reason to stop does not say. */
+/** What resume must know beyond the reason to stop. */
 function forResume(run: Run, { reason, isFinal }: Stop): Pick<RunFinished, "limit" | "final"> {
   if (isFinal) return { final: true };
-  // An answer that was not verified is verified first, whatever the limits.
+  // Resume verifies an open answer first, whatever the limits say.
   if (isSuccess(reason) || run.state.answer !== undefined) return {};
   const limit = limitReached(usedBy(run), limitsOf(run));
   return limit === undefined || limit === reason ? {} : { limit };

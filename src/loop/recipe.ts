@@ -12,7 +12,7 @@ import type { Verification } from "../tree.js";
 import type { Budget } from "./effects.js";
 
 export interface VerifyContext extends Verification {
-  /** For an agent that the recipe asks besides, such as for a commit message. */
+  /** For an extra call that the recipe makes, such as one for a commit message. */
   budget?: Budget | undefined;
 }
 
@@ -21,78 +21,78 @@ export interface Recipe {
   readonly name: string;
   /** Whether an answer can fail verification, so that being stuck is possible. */
   readonly verifies: boolean;
-  /** The last allowed iteration is what it was told to do, and no failure. */
+  /** Reaching the last allowed iteration is no failure for this recipe. */
   readonly endsAtLimit?: true;
-  /** What is left to do stands in the list of stories, for whoever goes on. */
+  /** The list of stories says what is left to do. */
   readonly keepsStories?: true;
   /** A `RalphError` ends the run with its message. */
   plan(context: PlanContext): Promise<Plan>;
   /**
-   * Runs after every agent, also after one that failed. Expected failures are verdicts, not errors;
-   * undefined: it was stopped before it could tell.
+   * Runs after every agent, even one that failed. Expected failures are verdicts, not errors. undefined: a
+   * signal came before the verdict.
    */
   verify(answer: Answer, context: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
-  /** Runs the checks before the first iteration; left out where nobody wants that, or there are none. */
+  /** Runs the checks before the first iteration; left out if the user did not ask, or there are none. */
   baseline?(context: VerifyContext): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined>;
-  /** Asked by the agent's stop hook while the agent works: why it may not stop yet, or undefined. */
+  /** The agent's stop hook calls this while the agent works: why the agent may not stop yet, or undefined. */
   mayStop?(): Promise<string | undefined>;
-  /** From now on the files are the user's, until the next iteration begins: as in a pause or a long wait. */
+  /** Until the next iteration begins, the user may change files: called before a pause or a long wait. */
   release?(): Promise<void>;
-  /** Called when the run ends, however it ends; more than once does no harm. */
+  /** Called when the run ends, for any reason, perhaps more than once. */
   close?(): void | Promise<void>;
 }
 
 export interface PlanContext {
   iteration: number;
   maxIterations: number;
-  /** What the last verdict carried over. */
+  /** `memory` of the last verdict. */
   memory: Json | undefined;
-  /** The agent has answered before a crash: its work is in the files, and only verified now. */
+  /** The agent answered before a crash: its work is in the files, and only verification is left. */
   answered: boolean;
-  /** The checks before the first iteration, where they were run then. */
+  /** The results of the checks before the first iteration, if they ran then. */
   baseline?: BaselineCheck[] | undefined;
 }
 
 interface Plan {
-  /** null: nobody is asked this time, what is there is only verified. */
+  /** null: no agent is asked; ralph only verifies the files. */
   prompt: string | null;
-  /** Shown with the iteration, for recipes that have several kinds of them. */
+  /** The kind of iteration, for recipes that have several. */
   mode?: string;
-  /** Tells from the agent's own last words that it can be ended at once. */
+  /** Reads from the agent's last words that ralph can end it at once. */
   isDone?: (said: string) => boolean;
-  /** Told after an empty answer: whether the work is there all the same, so that nobody is asked again. */
+  /** Called after an empty answer: whether the agent did its work, so that ralph need not ask again. */
   hasWorked?: () => boolean;
-  /** What the iteration should be about, such as the id of a story. */
+  /** What the iteration works on, such as the id of a story. */
   about?: string | undefined;
-  /** Files that a person changed since the run was stopped or paused: they count as they are. */
+  /** Files that a person changed while the run was stopped or paused: ralph accepts them as they are. */
   changed?: string[];
-  /** How often it was tried before, for recipes that try a part again. */
+  /** How often this part was tried before, for recipes that retry. */
   retries?: IterationStarted["retries"];
-  /** The checks that it is about; all of them unless it is given. */
+  /** The checks that matter for this prompt; all by default. */
   checks?: string[];
-  /** Who is asked, if not the agent of the run: its role among the other agents of the run. */
+  /** The role of the agent to ask, if it is not the agent of the run. */
   agent?: string | undefined;
 }
 
 export interface Answer extends Pick<AgentFinished, "costUsd" | "durationMs" | "steps"> {
-  /** The agent's own final words; empty when the agent failed, because those prove nothing. */
+  /** The agent's own final words; empty if the agent failed, because then they prove nothing. */
   finalMessage: string;
   /** Why the agent failed, or null. */
   error: string | null;
-  /** What it asks a human. */
+  /** The agent's question for a human. */
   asked?: Question | undefined;
 }
 
 export interface Verdict {
   passed: boolean;
-  /** A word for people and programs: why the iteration passed or not. */
+  /** Why the iteration passed or failed, in a few words for people and programs. */
   reason: string;
-  /** Whether the agent said that it was done, right or wrong. */
+  /** Whether the agent said that it was done, rightly or wrongly. */
   claimedDone: boolean;
-  /** Set when the run is over: `completed`, or another reason that the recipe alone can know. */
+  /** Set when the run is over: `completed`, or a reason that only the recipe can know. */
   stop?: StopReason;
-  /** The same word for failures of the same kind. */
+  /** An identifier that is equal for failures of the same kind. */
   failure?: string;
-  /** Carried into the next iteration, and kept in the journal. */
+  /** Passed to the next iteration, and kept in the journal. */
   memory?: Json;
 }

@@ -4,25 +4,25 @@ import type { Budget, Clock, Effects, Remaining } from "./effects.js";
 import type { Recipe } from "./recipe.js";
 
 export interface LoopOptions {
-  /** What people call the run. */
+  /** The short name of the run. */
   name?: string;
   limits: Limits;
   agent: string;
-  /** Name of the variable with the agent's key, if one is set. */
+  /** The variable that holds the agent's key, if one is set. */
   credentials: string | null;
   workspace: string;
-  /** Leave alone what agents and checks leave running. */
+  /** Do not end what agents and checks leave running. */
   background?: "keep";
-  /** Names of the other agents of the run, by their roles. */
+  /** Names of the run's other agents, by role. */
   others?: Record<string, string>;
 }
 
-/** A loop at work: what it was given, and where it stands. */
+/** A running loop: its input and its state. */
 export interface Run {
   recipe: Recipe;
   effects: Effects;
   options: LoopOptions;
-  /** Always up to date: every event is folded into it before the loop goes on. */
+  /** Always current: the loop folds every event into it before it continues. */
   state: RunState;
   stopwatch: Stopwatch;
 }
@@ -36,7 +36,7 @@ export interface Stop {
   isFinal?: boolean;
 }
 
-/** Time that a run was at work: earlier processes included, pauses not, whatever is done to the clock. */
+/** Measures active time: earlier processes included, pauses excluded, and no change of the clock matters. */
 interface Stopwatch {
   activeMs(): number;
   skip(ms: number): void;
@@ -52,7 +52,7 @@ export function startStopwatch(clock: Clock, alreadyMs: number): Stopwatch {
   };
 }
 
-/** The limits as they are now: some of them can be changed while the loop runs. */
+/** The limits as they are now: some can change while the loop runs. */
 export function limitsOf({ effects, options }: Run): Limits {
   return effects.limits?.() ?? options.limits;
 }
@@ -88,7 +88,7 @@ function remaining(used: LimitUse, limits: Limits): Remaining {
   };
 }
 
-/** To the millionth of a dollar: 0.3 less 0.1 is 0.2, and not 0.19999999999999998. */
+/** Rounds to a millionth of a dollar: 0.3 less 0.1 is 0.2, not 0.19999999999999998. */
 function exactly(usd: number | undefined): number | undefined {
   return usd === undefined ? undefined : Number(usd.toFixed(6));
 }

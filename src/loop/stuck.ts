@@ -1,16 +1,16 @@
 import type { IterationFinished, Limits } from "../events.js";
 import type { RunState } from "../records/run-state.js";
 
-/** How many states of the run are remembered. */
+/** How many states of the run the loop remembers. */
 const MAX_RECENT = 6;
-/** The first attempt that was like another makes two of them. */
+/** Two like attempts: the one before, and this one. */
 const HINT_AT = 2;
 
 export type Standstill = Pick<IterationFinished, "recent"> & { alike: number };
 
 /**
- * How many iterations in a row, this one included, brought nothing new: no file changed, or the files went back
- * to a state they were in, and the checks said what they had said then. `failure` is the same word for failures
+ * How many iterations in a row, including this one, brought nothing new: no file changed, or the files
+ * returned to an earlier state, and the checks said what they had said then. `failure` is equal for failures
  * of the same kind; undefined: the iteration did not fail.
  */
 export function standstill(
@@ -21,7 +21,7 @@ export function standstill(
   const known = before.tree === undefined ? [] : [stateWord(before.tree, before.failure)];
   const recent = [...before.recent, ...known].slice(-MAX_RECENT);
   if (tree === before.tree) return { alike: failure === before.failure ? before.alike + 1 : 1, recent };
-  // What the checks said in the state that the run began with is not known.
+  // Nobody knows what the checks would have said about the initial files.
   const hasBeen = recent.includes(tree) || recent.includes(stateWord(tree, failure));
   return { alike: hasBeen ? before.alike + 1 : 0, recent };
 }
@@ -30,18 +30,18 @@ function stateWord(tree: string, failure: string | undefined): string {
   return `${tree} ${failure ?? ""}`.trim();
 }
 
-/** How often the number of iterations was reached after which it is stuck. */
+/** How often the run has reached the number of like iterations that means stuck. */
 export function timesStuck({ alike }: Standstill, { stuckAfter }: Limits): number {
   return stuckAfter === 0 ? 0 : Math.floor(alike / stuckAfter);
 }
 
-/** What the next agent is told when attempts begin to repeat; undefined: they do not. */
+/** A hint for the next agent when attempts begin to repeat; otherwise undefined. */
 export function stuckHint({ alike }: Standstill, { stuckAfter }: Limits): string | undefined {
   if (stuckAfter === 0 || alike < HINT_AT) return undefined;
   return `The last ${alike} attempts failed alike; try another way. They changed nothing that lasted: find out why before you try again.`;
 }
 
-/** Why a run is given up as stuck, in one line. */
+/** Why ralph gives a run up as stuck, in one line. */
 export function diagnosis(
   { alike }: Standstill,
   isBackAndForth: boolean,

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { which } from "./which.js";
 
 export interface Awake {
-  /** What keeps the machine from sleeping. */
+  /** The program that keeps the machine awake. */
   program: string;
   release(): void;
 }
@@ -13,8 +13,8 @@ const INHIBIT: Words = ["systemd-inhibit", "--what=idle:sleep", "--who=ralph", "
 const MAX_CHARS = 1000;
 
 /**
- * Keeps the machine from sleeping. The helper runs `cat` on a pipe that only this process holds: it ends
- * with it, however that ends. undefined where the system has no such program.
+ * Keeps the machine awake. The helper runs `cat` on a pipe that only this process holds, so it ends with this
+ * process, however that ends. undefined: the system has no such program.
  */
 export function keepAwake(
   onEnd: (why: string) => void,
@@ -24,7 +24,7 @@ export function keepAwake(
   const [program, ...args] = platform === "darwin" ? CAFFEINATE : INHIBIT;
   const found = which(program, "/", env["PATH"]);
   if (found.status !== "found") return undefined;
-  // In a group of its own: Ctrl+C is for the loop, which may go on for a while.
+  // A group of its own: Ctrl+C is meant for the loop, which may run on for a while.
   const options = { env, detached: true };
   const child = spawn(found.path, [...args, "cat"], { ...options, stdio: ["pipe", "ignore", "pipe"] });
   let released = false;

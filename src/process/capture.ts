@@ -7,13 +7,13 @@ export interface Captured extends Exit {
 }
 
 export interface CaptureOptions extends RunOptions {
-  /** Enough to know: the program is ended when it has said more, and that is no failure. */
+  /** The caller needs no more: ralph ends the program after so many bytes, and that is no failure. */
   maxBytes?: number;
-  /** `latin1` keeps bytes that are no UTF-8, as in names of files. */
+  /** `latin1` keeps bytes that are not UTF-8, as in file names. */
   encoding?: "utf8" | "latin1";
 }
 
-/** Far more than any program says whose answer ralph reads as a whole. */
+/** Far more than any program prints whose output ralph reads as a whole. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const CUT_OFF: Exit = { exitCode: null, signal: "SIGTERM", durationMs: 0, timedOut: false };
 
@@ -27,7 +27,7 @@ export async function capture(command: Command, options: CaptureOptions = {}): P
     bytes += step.value.data.length;
     if (bytes <= MAX_BYTES) pieces[step.value.from].push(step.value.data);
   }
-  // Leaving a program's output ends it.
+  // Leaving the generator ends the program.
   const exit = step.done ? step.value : (await process.return(CUT_OFF)).value;
   return {
     ...(exit as Exit),

@@ -3,16 +3,16 @@ import { Socket } from "node:net";
 import { createLineSplitter } from "./lines.js";
 import type { Command } from "./run.js";
 
-/** A program that answers one line of JSON with another, as long as it is needed. */
+/** A program that answers each line of JSON with another line. */
 export interface Companion {
   ask(question: unknown): Promise<unknown>;
-  /** Ends its input, and waits until it has gone. */
+  /** Closes its input, and waits until it has exited. */
   end(): Promise<void>;
-  /** Resolves when it has ended, also by itself. */
+  /** Resolves when it has exited, for any reason. */
   gone: Promise<void>;
 }
 
-/** Starts it in a group of its own: Ctrl+C is not for it. It sees the end of its input when this process dies. */
+/** Starts it in a group of its own, out of reach of Ctrl+C. Its input ends when this process dies. */
 export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">): Companion {
   const child = spawn(file, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "ignore"] });
   const waiting: { resolve(answer: unknown): void; reject(error: Error): void }[] = [];
@@ -39,7 +39,7 @@ export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">)
     for (const line of lines.push(chunk)) waiting.shift()?.resolve(JSON.parse(line));
     if (waiting.length === 0) hold("unref");
   });
-  // It ended first: its exit answers open questions.
+  // It exited first: its exit answers open questions.
   child.stdin.on("error", () => {});
   return {
     ask: (question) =>

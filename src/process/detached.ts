@@ -3,7 +3,7 @@ import type { Command } from "./run.js";
 
 const MOST_CHARS = 8000;
 
-/** Starts a program that outlives this process and its terminal. What it says at first can be asked for. */
+/** Starts a program that outlives this process and its terminal. The caller can read its first output. */
 export function startDetached({ file, args, cwd, env }: Command) {
   const child = spawn(file, args, { cwd, env, detached: true, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";

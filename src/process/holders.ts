@@ -3,15 +3,15 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { orElse } from "../errors.js";
 import { pidsIn, ps, readOrNothing } from "./table.js";
 
-/** By its path: one on PATH could be the work of an agent. */
+/** An absolute path: an agent could put its own program on PATH. */
 const LSOF = "/usr/sbin/lsof";
 
-/** They live on in a repository and hold nothing. */
+/** These daemons stay in a repository and hold no lock. */
 const DAEMONS = /(?:fsmonitor|credential-cache)--daemon/;
 
 /**
- * Those of the files that a living process of this user has open, or all of them while a git that this process did
- * not start is running in one of the folders: git closes a lock that it still holds.
+ * The files that a living process of this user has open; or all of them while a git that this process did not
+ * start runs in one of the folders, because git closes a lock file that it still holds.
  */
 export function heldFiles(files: string[], folders: string[]): string[] {
   if (process.platform !== "linux") {
@@ -34,7 +34,7 @@ function isGitIn(pid: number, folders: string[]): boolean {
   return !DAEMONS.test(readOrNothing(`/proc/${pid}/cmdline`));
 }
 
-/** None where it has ended, or is another user's. */
+/** Empty if the process has exited, or belongs to another user. */
 function fileNames(pid: number): string[] {
   return orElse(() => readdirSync(`/proc/${pid}/fd`), []);
 }

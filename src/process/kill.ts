@@ -10,9 +10,9 @@ import {
 } from "./table.js";
 
 export interface ProcessTree {
-  /** The leader of the group, if it is known; its children may have left the group and outlived it. */
+  /** The leader of the group, if known; its children may have left the group and outlived it. */
   pid?: number;
-  /** `NAME=value` in the environment of everything that was started below the leader. */
+  /** `NAME=value` in the environment of every process that started below the leader. */
   marker: string;
 }
 
@@ -22,21 +22,21 @@ const UNCLEAR_MS = 1000;
 const AFTER_KILL_MS = 10_000;
 
 /**
- * SIGTERM to the whole tree, SIGKILL to what is left after the grace. Resolves with how many there were, when
- * nothing is left. `pids` are those that members can have.
+ * Sends SIGTERM to the whole tree, and SIGKILL to what remains after the grace. Resolves with the number of
+ * processes when none is left. `pids` limits the search.
  */
 export async function killTree(tree: ProcessTree, graceMs: number, pids?: PidRange): Promise<number> {
   const members: Members = new Map();
   const told = new Set<number>();
   const begun = elapsed();
   let unclear: number[] | undefined;
-  // Listed again and again: a tree can fork while it is being ended.
+  // List again until nothing is left: a tree can fork while it dies.
   for (;;) {
     const { alive, starting } = membersOf(tree, members, pids);
     const sinceMs = elapsed() - begun;
     if (sinceMs > graceMs + AFTER_KILL_MS) return told.size;
     if (alive.length === 0) {
-      // One of those that are just being started may belong to the tree: its environment tells in a moment.
+      // A process that is just starting may belong to the tree; its environment will show it in a moment.
       const before = unclear;
       unclear = starting.filter((pid) => before?.includes(pid) ?? true);
       if (unclear.length === 0 || sinceMs > UNCLEAR_MS) return told.size;
@@ -49,12 +49,12 @@ export async function killTree(tree: ProcessTree, graceMs: number, pids?: PidRan
       told.add(pid);
       sendSignal(pid, signal);
     }
-    // What forks faster than it is listed must not gain time while it is killed.
+    // A tree that forks faster than ralph lists it must not gain time.
     await sleep(signal === "SIGKILL" ? SHORT_POLL_MS : POLL_MS);
   }
 }
 
-/** Does nothing where the process has ended meanwhile. */
+/** Does nothing if the process has exited meanwhile. */
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -66,7 +66,7 @@ export function findTree(tree: ProcessTree): ProcessEntry[] {
   return membersOf(tree, new Map()).alive;
 }
 
-/** Start times of all that ever belonged to the tree: one whose parent has died is still known. */
+/** Start times of all that ever belonged to the tree, to recognize the children of a dead parent. */
 type Members = Map<number, string>;
 
 function membersOf({ pid, marker }: ProcessTree, members: Members, pids?: PidRange) {
@@ -88,14 +88,14 @@ function membersOf({ pid, marker }: ProcessTree, members: Members, pids?: PidRan
   return { alive, starting: starting.map((entry) => entry.pid) };
 }
 
-/** Interrupts what a process has started in groups of their own; false: there is nothing. */
+/** Sends SIGINT to the groups that a process has started; false: there is none. */
 export function interruptChildren(parent: number): boolean {
   const groups = processTable().filter(({ pid, ppid, group }) => ppid === parent && group === pid);
   for (const { pid } of groups) {
     try {
       process.kill(-pid, "SIGINT");
     } catch {
-      // It ended between the look and the signal.
+      // It exited between the listing and the signal.
     }
   }
   return groups.length > 0;

@@ -4,8 +4,8 @@ const CR = 0x0d;
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Splits bytes at LF alone: U+2028 and a lone CR are ordinary text. Bytes are decoded line by line, so no
- * character of a whole line is cut in two. A line over the limit is cut off there, and the rest of it is dropped.
+ * Splits bytes at LF alone: U+2028 and a lone CR are ordinary text. Decodes line by line, so that no
+ * character of a whole line is cut in two. Cuts off a line at the limit and drops the rest of it.
  */
 export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES) {
   let pending: Buffer[] = [];
@@ -28,7 +28,7 @@ export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES) {
   };
 
   return {
-    /** Complete lines in this chunk and what is left of the ones before. */
+    /** The complete lines in this chunk, the first one joined with what came before. */
     push(chunk: Buffer): string[] {
       const lines: string[] = [];
       let start = 0;

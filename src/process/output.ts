@@ -9,13 +9,13 @@ export interface Chunk {
 const QUEUE_BYTES = 1024 * 1024;
 const DRAIN_IDLE_MS = 250;
 const DRAIN_MS = 2000;
-/** More than pipes hold: what comes after that was not written by the process itself. */
+/** More than a pipe holds: the process itself did not write what comes after that. */
 const DRAIN_BYTES = 8 * 1024 * 1024;
 
 /**
- * Both streams of a process as they come; reading slowly slows the process down. Ends when both are closed.
- * A child that was left behind can keep them open: once the process itself has exited, what is in the pipes
- * is read and no more, at most two seconds.
+ * Both streams of a process as they come; slow reading slows the process down. Ends when both are closed. A
+ * child left behind can keep them open: once the process itself has exited, reads only what is in the pipes,
+ * for two seconds at most.
  */
 export async function* readOutput(
   streams: Record<Chunk["from"], Readable>,
@@ -27,7 +27,7 @@ export async function* readOutput(
     hasExited = true;
     queue.wake();
   });
-  // Only waiting counts: a reader that is slow itself still gets all that the process had written.
+  // Only waiting counts: a slow reader still gets all that the process wrote.
   let waitedMs = 0;
   let drained = 0;
   while (queue.isOpen() && waitedMs < DRAIN_MS && drained < DRAIN_BYTES) {
@@ -66,7 +66,7 @@ function chunkQueue(streams: Record<Chunk["from"], Readable>) {
   return {
     isOpen: () => open > 0,
     wake: () => wake(),
-    /** Waits until there is something to do; true: there was nothing for so long. */
+    /** Waits until there is something to do; true: nothing came for `idleMs`. */
     async isIdle(idleMs: number | undefined): Promise<boolean> {
       if (chunks.length > 0) return false;
       return new Promise((resolve) => {

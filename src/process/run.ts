@@ -10,50 +10,50 @@ export interface Command {
   args: string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Written and ended; without it the process reads an empty stdin. */
+  /** Written to stdin, which is then closed; without it, stdin is empty. */
   stdin?: string | Buffer;
-  /** The files that it makes are for their owner alone, whatever the user's umask. */
+  /** Its files are readable for their owner alone, whatever the user's umask. */
   makesPrivate?: boolean;
 }
 
 export interface RunOptions {
-  /** Aborted: the whole tree gets SIGTERM, then SIGKILL. */
+  /** When aborted, the whole tree gets SIGTERM, then SIGKILL. */
   stop?: AbortSignal;
   /** The same after this time. */
   timeoutMs?: number;
   graceMs?: number;
-  /** What it leaves running in the background is ended before the exit is reported. */
+  /** Ends what it leaves running in the background before its exit is reported. */
   leavesNothing?: boolean | undefined;
   onStart?: (tree: ProcessTree) => void;
 }
 
 export interface Exit {
-  /** null when a signal ended it or it could not be started. */
+  /** null: a signal ended it, or it could not be started. */
   exitCode: number | null;
   signal: NodeJS.Signals | null;
   durationMs: number;
   timedOut: boolean;
-  /** How many processes it left running, which were ended. */
+  /** How many processes it left running; ralph has ended them. */
   left?: number;
   spawnError?: Error;
 }
 
-/** Name of the variable that marks everything a command starts, so that strays are found. */
+/** The variable that marks every process that a command starts, so that ralph finds strays. */
 export const MARKER = "RALPH_PROCESS";
 
 const DEFAULT_GRACE_MS = 5000;
-/** For what runs on after its command has ended. */
+/** The grace for processes that run on after their command has exited. */
 const LEFT_GRACE_MS = 500;
 
 let started = 0;
 
-/** Holds the time at which its command was started. */
+/** Contains the time at which its command was started. */
 export function newMarker(): string {
   started += 1;
   return `${process.pid}.${Date.now().toString(36)}.${started}`;
 }
 
-/** Markers, as `NAME=value`, of commands that were started since then and have `variable` in their environment. */
+/** Markers, as `NAME=value`, of commands that started since then with `variable` in their environment. */
 export function markersSince(variable: string, since: number): string[] {
   const [name = "", value] = variable.split("=");
   const texts = [...environments().values()].filter((text) => variableIn(text, name) === value);
@@ -63,9 +63,9 @@ export function markersSince(variable: string, since: number): string[] {
 }
 
 /**
- * Runs a command in a process group of its own and yields its output as it comes; reading slowly slows the
- * command down. Ends when the process has exited and its output is read, at most two seconds later,
- * whatever its children hold open. Leaving the generator early kills the tree.
+ * Runs a command in a process group of its own and yields its output as it comes; slow reading slows the
+ * command down. Ends when the process has exited and its output is read, at most two seconds later, whatever
+ * its children hold open. Leaving the generator early kills the tree.
  */
 export async function* run(command: Command, options: RunOptions = {}): AsyncGenerator<Chunk, Exit> {
   const begun = elapsed();
@@ -75,7 +75,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
   if (child instanceof Error || child.pid === undefined)
     return { ...(await ended), durationMs: 0, timedOut: false };
   const { stdout, stderr, stdin } = child;
-  // A command that does not read its stdin closes the pipe: EPIPE is not our failure.
+  // A command that does not read its stdin closes the pipe: EPIPE is no failure of ralph's.
   stdin?.on("error", () => {}).end(command.stdin);
 
   const tree = { pid: child.pid, marker: `${MARKER}=${marker}` };
@@ -115,7 +115,7 @@ export async function* run(command: Command, options: RunOptions = {}): AsyncGen
   }
 }
 
-/** Longest delay of a timer; a longer one would fire at once. */
+/** The longest delay of a timer; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** undefined: never. */
@@ -126,10 +126,10 @@ export function afterDelay(ms: number | undefined, action: () => void): NodeJS.T
 type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 type ProcessExit = Pick<Exit, "exitCode" | "signal" | "spawnError">;
 
-/** Some failures to start are thrown, such as arguments that are too long; others come as an event. */
+/** Node throws some failures to start, such as arguments that are too long, and emits others as an event. */
 function start({ file, args, cwd, env, stdin, makesPrivate }: Command, marker: string): Child | Error {
   const options = { cwd, env: { ...env, [MARKER]: marker }, detached: true };
-  // A child takes the umask over while `spawn` runs.
+  // A child inherits the umask while `spawn` runs.
   const umask = makesPrivate ? process.umask(0o077) : undefined;
   try {
     if (stdin === undefined) return spawn(file, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
@@ -150,7 +150,7 @@ function waitForExit(child: ChildProcess | Error): Promise<ProcessExit> {
   });
 }
 
-/** Hands the terminal over to a program until it ends. Ctrl+C is for the program alone. */
+/** Gives the terminal to a program until it exits. Ctrl+C reaches only that program. */
 export async function interactive({ file, args, cwd, env }: Omit<Command, "stdin">): Promise<Exit> {
   const begun = elapsed();
   const ignore = (): void => {};

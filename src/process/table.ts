@@ -7,12 +7,12 @@ export interface ProcessEntry {
   ppid: number;
   group: number;
   session: number;
-  /** Changes when the pid is used again for another process. */
+  /** Differs if another process reuses the pid. */
   startTime: string;
   cpuMs: number;
 }
 
-/** Pids that processes can have, the last one included. */
+/** A range of pids, both ends included. */
 export interface PidRange {
   from: number;
   to: number;
@@ -21,18 +21,18 @@ export interface PidRange {
 const ALL: PidRange = { from: 0, to: Number.POSITIVE_INFINITY };
 const IS_LINUX = process.platform === "linux";
 
-/** Every live process on this machine, or those in a range of pids; zombies are not alive. */
+/** Every living process on this machine, or in a range of pids. Zombies do not count. */
 export function processTable(pids = ALL): ProcessEntry[] {
   return IS_LINUX ? pidsIn(pids).flatMap((pid) => linuxEntry(pid) ?? []) : psTable();
 }
 
-/** When the process started, or undefined if there is none with this pid. */
+/** When the process started; undefined if no process has this pid. */
 export function startTimeOf(pid: number): string | undefined {
   if (IS_LINUX) return linuxEntry(pid)?.startTime;
   return ps("-o", "lstart=", "-p", String(pid)).trim() || undefined;
 }
 
-/** Whether this very process still runs: a pid that is used again is not, nor is a zombie. */
+/** Whether this very process still runs: a reused pid or a zombie does not count. */
 export function isRunning(pid: number, startTime: string): boolean {
   const now = startTimeOf(pid);
   if (now !== undefined) return startTime === "" || now === startTime;
@@ -40,12 +40,12 @@ export function isRunning(pid: number, startTime: string): boolean {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    // It is another user's, and this user may not read about it.
+    // It belongs to another user, and this user may not read about it.
     return pid > 0 && systemErrorCode(error) === "EPERM";
   }
 }
 
-/** Environments by pid: they find children that left their group and their parent. */
+/** Environments by pid, to find children that left their group and their parent. */
 export function environments(pids = ALL): Map<number, string> {
   if (IS_LINUX) return new Map(pidsIn(pids).map((pid) => [pid, readOrNothing(`/proc/${pid}/environ`)]));
   // A pid, a command and its variables.
@@ -63,7 +63,7 @@ export function variableIn(environment = "", name: string): string | undefined {
 
 const KERNEL = 2;
 
-/** Whether a process that showed no environment was in the middle of `execve`, where it has no command line either. */
+/** Whether a process without an environment is in the middle of `execve`, when it has no arguments either. */
 export function isStarting({ pid, ppid }: ProcessEntry): boolean {
   if (pid === KERNEL || ppid === KERNEL) return false;
   return readOrNothing(`/proc/${pid}/cmdline`) === "" || readOrNothing(`/proc/${pid}/environ`) !== "";
@@ -74,17 +74,17 @@ const PIDS_PER_MS = 20;
 const SPARE_PIDS = 500;
 let pidMax: number | undefined;
 
-/** The pids that can have been handed out since this one; after the highest they begin anew. */
+/** The pids that the kernel can have assigned since this one; after the highest it starts anew. */
 export function pidsSince(pid: number, sinceMs: number): PidRange {
   pidMax ??= Number(readOrNothing("/proc/sys/kernel/pid_max"));
   const to = pid + SPARE_PIDS + sinceMs * PIDS_PER_MS;
   return to < pidMax ? { from: pid, to } : ALL;
 }
 
-/** Asking for so few pids one by one is quicker than listing all processes. */
+/** So few pids are quicker to query one by one than through the list of all processes. */
 const FEW_PIDS = 32;
 
-/** Whether nothing can be alive that was started since then. false: that is not known. */
+/** Whether no process that started since then can be alive. false: unknown. */
 export function isNobodyIn(pids: PidRange): boolean {
   if (!IS_LINUX || pids === ALL) return false;
   const newest = newestPid();
@@ -96,7 +96,7 @@ export function isNobodyIn(pids: PidRange): boolean {
 
 let isKernels: boolean | undefined;
 
-/** The pid that was handed out last; 0 where it is not the kernel that tells it, as in some containers. */
+/** The pid that the kernel assigned last; 0 if the kernel does not say, as in some containers. */
 function newestPid(): number {
   const device = (path: string) => statSync(path, { throwIfNoEntry: false })?.dev;
   isKernels ??= device("/proc/loadavg") === device("/proc");
@@ -113,17 +113,17 @@ const MS_PER_TICK = 10;
 
 function linuxEntry(pid: number): ProcessEntry | undefined {
   const stat = readOrNothing(`/proc/${pid}/stat`);
-  // The command stands in parentheses and may hold spaces and parentheses itself.
+  // The command is in parentheses and may contain spaces and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (stat === "" || fields[0] === "Z" || fields[0] === "X") return undefined;
-  // Ticks count from the start of the machine: the same pid and tick can come again after the next one.
+  // Ticks count from boot, so the same pid and tick can return after the next boot.
   boot ??= readOrNothing("/proc/sys/kernel/random/boot_id").trim();
   const ids = { pid, ppid: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]) };
   const cpuMs = (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
   return { ...ids, startTime: `${fields[19]}@${boot}`, cpuMs };
 }
 
-/** A process may end between being listed and being read. */
+/** A process may exit between the listing and the reading. */
 export function readOrNothing(path: string): string {
   try {
     return readFileSync(path, "latin1");
@@ -143,7 +143,7 @@ function psTable(): ProcessEntry[] {
   });
 }
 
-/** By its path: one on PATH could be the work of an agent. */
+/** An absolute path: an agent could put its own program on PATH. */
 export function ps(...args: string[]): string {
   return spawnSync("/bin/ps", args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 }).stdout ?? "";
 }

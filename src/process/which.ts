@@ -7,7 +7,7 @@ export type WhichResult =
   | { status: "not_found" }
   | { status: "not_executable"; path: string };
 
-/** Looks a program up as the shell would: a name on PATH, anything with a slash as a path. */
+/** Finds a program as the shell would: a name on PATH, anything with a slash as a path. */
 export function which(program: string, cwd: string, path = process.env["PATH"] ?? ""): WhichResult {
   const folders = path.split(delimiter).filter(Boolean);
   const places = program.includes("/") ? [resolve(cwd, program)] : folders.map((name) => join(name, program));
@@ -26,8 +26,8 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * The environment of a program that ralph runs for itself, while an agent writes in the workspace: `npx` and
- * `npm run` put folders of the project on PATH, where it could leave a `git` of its own.
+ * The environment of a program that ralph runs for itself while an agent writes in the workspace. `npx` and
+ * `npm run` put folders of the project on PATH, where an agent could leave its own `git`.
  */
 export function withOuterPath(env: NodeJS.ProcessEnv, workspace: string): NodeJS.ProcessEnv {
   const path = env["PATH"];
@@ -37,7 +37,7 @@ export function withOuterPath(env: NodeJS.ProcessEnv, workspace: string): NodeJS
 const SYSTEM = ["/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
 let last: { path: string; workspace: string; outer: string } | undefined;
 
-/** PATH without what lies in the workspace, and without relative folders. */
+/** PATH without folders in the workspace and without relative folders. */
 export function outerPath(path: string, workspace: string): string {
   if (last?.path === path && last.workspace === workspace) return last.outer;
   const above = bothNames(workspace);

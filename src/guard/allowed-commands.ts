@@ -2,12 +2,12 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { parse, type Word } from "unbash";
 import { isUnknown } from "./text.js";
 
-/** One line of the file, as words. A last word `...` stands for any further words. */
+/** One line of the file, as words. A last word `...` allows any further words. */
 type Exception = string[];
 
 export interface AllowedCommands {
   exceptions: Exception[];
-  /** Lines that are not taken, and why; line 0 is the file itself. */
+  /** Lines that the guard ignores, and why; line 0 is the file itself. */
   ignored: { line: number; text: string; why: string }[];
 }
 
@@ -15,7 +15,7 @@ export const ALLOWED_FILE = "ralph/allowed-commands.txt";
 
 export function readAllowedCommands(workspace: string): AllowedCommands {
   const file = `${workspace}/${ALLOWED_FILE}`;
-  // Most projects have none, and an error takes longer than the question.
+  // Most projects have no such file, and catching an error takes longer than this test.
   if (!existsSync(file)) return { exceptions: [], ignored: [] };
   try {
     if (!statSync(file).isFile()) throw new Error("it is no file");
@@ -39,7 +39,7 @@ export function parseAllowedCommands(text: string): AllowedCommands {
   return { exceptions, ignored };
 }
 
-/** An exception is one simple command in plain words: nothing may hide behind it. */
+/** An exception is one simple command in plain words, so that nothing can hide in it. */
 function wordsOf(line: string): string[] | { why: string } {
   const script = parse(line);
   const command = script.commands[0]?.command;
@@ -58,7 +58,7 @@ function isExpanded({ parts = [] }: Word): boolean {
   return parts.some(({ type }) => !/^(Literal|Glob|SingleQuoted|DoubleQuoted)$/.test(type));
 }
 
-/** Whether one simple command, word by word, is on the list. `*` in a word stands for anything in that word. */
+/** Whether one simple command, word by word, is on the list. `*` in a word matches anything in that word. */
 export function isAllowed(words: string[], { exceptions }: AllowedCommands): boolean {
   return (
     words.length > 0 && !words.some(isUnknown) && exceptions.some((exception) => isLike(words, exception))

@@ -4,10 +4,10 @@ import { ALIASES, VALUED } from "./programs.js";
 import type { Site } from "./site.js";
 import { rowsIn, UNKNOWN } from "./text.js";
 
-/** What a command prints or reads, as far as it can be known. */
+/** What a command prints or reads, as far as the guard can know it. */
 export interface Stream {
   text: string | undefined;
-  /** The programs that it comes from. */
+  /** The programs that produced it. */
   from: string[];
 }
 
@@ -18,7 +18,7 @@ export interface Variable {
 
 /** One simple command, after expansion. */
 export interface Call {
-  /** Name of the program without its folder, and under the name that the tables have for it. */
+  /** Name of the program without its folder, as the tables have it. */
   program: string;
   args: string[];
   /** Arguments that are neither options nor values of options. */
@@ -26,27 +26,27 @@ export interface Call {
   words: string[];
   assignments: Variable[];
   redirections: { operator: string; target: string }[];
-  /** What it reads; undefined: nothing is given to it. */
+  /** Its stdin; undefined: none. */
   input: Stream | undefined;
-  /** Programs that read what it prints. */
+  /** Programs that read its output. */
   readers: string[];
-  /** Variables of the outside whose values stand in its words. */
+  /** Outer variables whose values are in its words. */
   variables: string[];
-  /** Programs whose output stands in its words, by `$( )`. */
+  /** Programs whose output is in its words, through `$( )`. */
   substituted: string[];
   scope: Scope;
 }
 
-/** What is known at a point of the command. */
+/** What the guard knows at a point of the command. */
 export interface Scope {
   site: Site;
-  /** May hold UNKNOWN. */
+  /** May contain UNKNOWN. */
   cwd: string;
   variables: Map<string, string>;
   functions: Map<string, FunctionNode["body"]>;
-  /** `$1`, `$2`, …; undefined in a function that was not called. */
+  /** `$1`, `$2`, …; undefined in a function without a call. */
   positional: string[] | undefined;
-  /** What the command itself has put into files. */
+  /** What the command itself has written to files. */
   files: Map<string, Stream>;
   depth: number;
   session: Session;
@@ -55,17 +55,17 @@ export interface Scope {
 /** What all parts of a command share. */
 export interface Session {
   report(issue: Issue, words: string[]): void;
-  /** Follows a part of the command; given here, because words and statements need each other. */
+  /** Follows a part of the command; a field, because words and statements need each other. */
   run(node: SyntaxNode, scope: Scope, input?: Stream): Stream;
   judge(call: Call): Stream;
-  /** Steps that are left, and the time until which they may be taken, before the command is too much to follow. */
+  /** Steps left, and the time by which to take them, before the guard refuses the command as too complex. */
   steps: { left: number; until: number };
 }
 
-/** Where a path is meant. */
+/** Where a path is used. */
 export type Where = Pick<Scope, "cwd" | "site">;
 
-/** A call with the given words; what else is known of it comes from `about`. */
+/** A call with the given words; `about` has the other facts. */
 export function callOf(words: string[], about: Omit<Call, "program" | "args" | "plain" | "words">): Call {
   const program = programOf(words[0] ?? "");
   const args = words.slice(1);
@@ -77,13 +77,13 @@ export function valuedOf(program: string): string[] {
   return rowsIn(VALUED, program)[0] ?? [];
 }
 
-/** Counts a step; false: it was one too many. */
+/** Counts a step; false: no step was left. */
 export function takeStep({ steps }: Session): boolean {
   steps.left = Date.now() > steps.until ? -1 : steps.left - 1;
   return steps.left >= 0;
 }
 
-/** A shell below: what it changes is not seen outside, except files. */
+/** A subshell: its changes, except to files, are invisible outside. */
 export function innerScope(scope: Scope, more: Partial<Scope> = {}): Scope {
   return {
     ...scope,
@@ -102,7 +102,7 @@ export function programOf(word: string): string {
   return rowsIn(ALIASES, bare)[0]?.[0] ?? bare;
 }
 
-/** Whether one of the flags is given: a letter also among others (`-rf`), a long one also with a value. */
+/** Whether one of the flags is given: a letter alone or in a group (`-rf`), a long flag also with a value. */
 export function hasFlag(args: string[], ...flags: string[]): boolean {
   const end = args.indexOf("--");
   return (end === -1 ? args : args.slice(0, end)).some((arg) => {
@@ -126,7 +126,7 @@ export function valuesOf(args: string[], ...flags: string[]): string[] {
   );
 }
 
-/** What is left without options; `valued` are those whose value is a word of its own. */
+/** The arguments without options; `valued` options take the next word as their value. */
 export function plainArgs(args: string[], valued: string[] = []): string[] {
   const end = args.indexOf("--");
   const front = end === -1 ? args : args.slice(0, end);
@@ -136,7 +136,7 @@ export function plainArgs(args: string[], valued: string[] = []): string[] {
   return end === -1 ? plain : [...plain, ...args.slice(end + 1)];
 }
 
-/** The words from the first that is no option on. */
+/** The words from the first non-option on. */
 export function afterOptions(args: string[], valued: string[] = []): string[] {
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index] ?? "";
@@ -147,7 +147,7 @@ export function afterOptions(args: string[], valued: string[] = []): string[] {
   return [];
 }
 
-/** What stands as `name=value` among words. */
+/** The words of the form `name=value`. */
 export function variablesIn(words: string[]): Variable[] {
   return words.flatMap((word) => {
     const [, name, value = ""] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word) ?? [];
@@ -155,7 +155,7 @@ export function variablesIn(words: string[]): Variable[] {
   });
 }
 
-/** Its words as a person reads them. */
+/** The words as a person reads them. */
 export function shown(words: string[]): string {
   const text = words.join(" ").replaceAll(UNKNOWN, "…").replace(/\s+/g, " ");
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;

@@ -8,11 +8,11 @@ import { regex } from "./text.js";
 
 const LONGEST = 20_000;
 
-/** One-liners in other languages: the texts in them that are commands or paths are judged as such. */
+/** One-liners in other languages: the guard judges the texts in them that are commands or paths. */
 export function code(call: Call): Inner[] {
   const { program, args, plain, substituted, scope } = call;
   const given = program === "awk" ? plain.slice(0, 1) : codeArgs(args);
-  // A file that is shown is as good as one that is run.
+  // Showing a file is as bad as running it.
   const isUnseen = substituted.length === 0 || isFetched({ text: undefined, from: substituted });
   const hidden = program === "awk" || !isUnseen ? undefined : given.find(isOpaque);
   if (hidden !== undefined) unseen(call, hidden);
@@ -34,7 +34,7 @@ function codeArgs(args: string[]): string[] {
   return [...last, ...joined, ...named, ...printed.map((text) => `console.log(${text})`)];
 }
 
-/** The home, however it is asked for; a shell writes `~`. */
+/** The home folder, however the code names it; a shell writes `~`. */
 const HOME = String.raw`(?:[\w.]{1,40}\.|require\(["'](?:node:)?os["']\)\.)?(?:homedir\(\)|expanduser\(["']~["']\)|process\.env\.HOME|environ\[["']HOME["']\]|ENV\[["']HOME["']\]|Path\.home\(\)|Dir\.home)`;
 const RUN =
   /\b(?:system|popen[23]?|exec(?!ute\b|utemany)\w*|os\.execute|spawn\w*|Popen|run|call|check_call|check_output|get(?:status)?output|qx|shell_exec|passthru|proc_open|capture2e?|capture3|Deno\.Command|do shell script|shell-command)\s*[({["']/g;
@@ -42,7 +42,7 @@ const REMOVE =
   /(?<!["'])\b(?:rmtree|Deno\.remove|os\.(?:remove|rename|replace)|removedirs|rmSync|rmdirSync|unlinkSync|renameSync|shutil\.move|rm_rf|rm_r|rimraf|removeSync|remove_dir_all|remove_tree|delete-directory|rmdir|unlink|rename|rm)\s*\(?\s*(?:glob\s*)?[\w('"[]/g;
 const WRITE =
   /\b(?:open|writeFile(?:Sync)?|appendFile(?:Sync)?|file_put_contents|createWriteStream|File\.write|fopen|copyFileSync|cpSync|renameSync|copyfile|copy2?|copytree|move|symlink\w*|chmod|rename)\s*\(|\.(?:write|write_text|write_bytes|touch|unlink|rmdir|symlink_to)\(|>>?\s*(?=")/g;
-/** Texts in ticks, and those that a pipe or a word stands before. */
+/** Texts in backticks, and texts after a pipe or a certain word. */
 const TICKED = /(?:qx|%x)\s*(?:\{(.*?)\}|\((.*?)\)|\[(.*?)\])|`([^`]*)`/gs;
 const PIPED =
   /\|&?\s*(?:getline\b)?\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline|\b(?:system|exec|spawn)\s+"(.*?)"|\b(?:system|exec)\s+'(.*?)'|\b(?:exec|spawn)\s+([\w./][^"'({;\n}]*)/gs;
@@ -58,7 +58,7 @@ function inCode(all: string, call: Call): Inner[] {
     if (regex(source).test(text)) call.scope.session.report(refuse(category as Category, reason), call.words);
   }
   const runs = [...text.matchAll(RUN)].slice(0, 20).map((match) => literals(argumentsAt(text, match.index)));
-  // In Python and in comments ticks quote, and in JavaScript they are texts like others.
+  // In Python and in comments, backticks quote; in JavaScript, they delimit ordinary texts.
   const ticked = /^(perl|ruby|php|irb)/.test(call.program) ? text.matchAll(TICKED) : [];
   const others = [...ticked, ...text.matchAll(PIPED)].map((match) => match.slice(1).findLast(Boolean) ?? "");
   const commands = [...runs.flatMap((found) => [found[0] ?? "", found.map(quoteWord).join(" ")]), ...others];
@@ -69,7 +69,7 @@ function inCode(all: string, call: Call): Inner[] {
   const isRunning = runs.length > 0 || /child_process|subprocess/.test(text);
   return [
     ...commands.filter(isSure).map((script) => ({ script, positional: [] })),
-    // Where something is run, any text can be what is run.
+    // If the code runs anything, it may run any of its texts.
     ...(isRunning ? texts.map((script) => ({ script, tentative: true, positional: [] })) : []),
     ...pathsAfter(REMOVE, text).map((path) => ({ words: ["rm", "-r", path] })),
     ...pathsAfter(WRITE, text).map((path) => ({ words: ["tee", path] })),
@@ -79,12 +79,12 @@ function inCode(all: string, call: Call): Inner[] {
   ];
 }
 
-/** Names of functions and modules are no commands; a broken template of another language is none either. */
+/** Names of functions and modules are not commands, nor are broken templates of another language. */
 function isCommandLike(text: string): boolean {
   return /^[\w./~-][\w./~$=-]*(\s|$)/.test(text.trim()) && !/[<>]\/?\w+>/.test(text);
 }
 
-/** The paths that a function is given, or that it is a method of. */
+/** The paths that a function gets, or that it is a method of. */
 function pathsAfter(pattern: RegExp, text: string): string[] {
   return [...text.matchAll(pattern)]
     .slice(0, 20)
@@ -109,7 +109,7 @@ function isPath(text: string): boolean {
 
 const TEXT = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^()"']`;
 
-/** What stands in the brackets after a name, with brackets of its own one level deep. */
+/** The text in brackets after a name, with one level of nested brackets. */
 function argumentsAt(text: string, from: number): string {
   const rest = text.slice(from, from + 2000);
   return regex(String.raw`\((?:${TEXT}|\((?:${TEXT})*\))*`, "s").exec(rest)?.[0] ?? rest.slice(0, 300);
@@ -133,7 +133,7 @@ const FAR = String.raw`https?:\/\/(?!localhost|127\.)`;
 const SENDS = String.raw`(?:requests|httpx|axios)\.(?:post|put)\(|urlopen\(|\bfetch\(|\bhttps?(?:["']\))?\.request\(`;
 const HOLDS = String.raw`open\(|readFile(?:Sync)?\(|environ\b|process\.env\b(?!\.)`;
 
-/** What is not done by accident in whatever language: the category and the reason, and an expression. */
+/** What nobody does by accident, in any language: the category and the reason, and an expression. */
 const ISSUES: Record<string, string> = {
   "obfuscation, it runs what it decodes or fetches": String.raw`\b(?:exec|eval|runIn\w+Context|Function|system|compile|popen|spawn|run|instance_eval|loadstring|load|assert)\b[^\n]*${DECODES}|${DECODES}[\s\S]*\b(?:exec|eval|os\.system|instance_eval)\s*\(|import\s*\(\s*["'\x60]https?:|(?:\bfetch\s*\(|${FAR})[\s\S]*(?:${RUNS})|(?:${RUNS})[\s\S]*${FAR}|getattr\(\s*(?:os|subprocess|__import__\([^)]*\))\s*,\s*['"]\w*['"]\s*\+`,
   "remote-access, it connects a shell to another machine": String.raw`(?:socket|\bnet['"]?\)?\.(?:connect|Socket|createConnection)|TCPSocket|fsockopen|IO::Socket|inet\.tcp)[\s\S]*(?:\/bin\/(?:ba|z|da|k)?sh|pty\.spawn|dup2|cmd\.exe|child_process|subprocess|\bsh -i|exec|proc_open|popen|system|passthru)|\/inet\/(?:tcp|udp)\/`,

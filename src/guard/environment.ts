@@ -18,7 +18,7 @@ const ALWAYS = namesIn(`
   GIT_CONFIG_COUNT LESSOPEN LESSCLOSE SHELLOPTS BASHOPTS GCONV_PATH NPM_CONFIG_SCRIPT_SHELL ZDOTDIR HOSTALIASES
 `);
 
-/** Harmful by what they hold: names, and what must not be in their values. */
+/** Harmful because of their values: names, and what the values must not contain. */
 const BY_VALUE: [string, RegExp][] = [
   [
     "NODE_OPTIONS",
@@ -38,7 +38,7 @@ function why({ name, value }: Variable, call: Call): string | undefined {
 
 const USUAL = /^(\/usr(\/local)?)?\/s?bin$|^\/(opt\/homebrew|snap)\/s?bin$/;
 
-/** Folders may be added, but not where anybody can put a program, and not in place of all others. */
+/** Folders may be added to PATH, but none where anybody can put a program, and none instead of all others. */
 function pathReason(value: string, { scope }: Call): string | undefined {
   const folders = value.split(":").filter((folder) => folder !== "");
   const open = folders.find((folder) => {

@@ -24,21 +24,21 @@ export type Category = keyof typeof CATEGORIES;
 
 type Level = "refuse" | "warn";
 
-/** What speaks against a command. */
+/** The reason against a command. */
 export interface Issue {
   category: Category;
   level: Level;
   reason: string;
-  /** No line of `ralph/allowed-commands.txt` excuses it. */
+  /** No line of `ralph/allowed-commands.txt` allows it. */
   final?: boolean;
 }
 
 export interface GuardFinding extends Omit<Issue, "final"> {
-  /** The simple command that it is about, in its words after expansion. */
+  /** The simple command in question, after expansion. */
   command: string;
 }
 
-/** What would happen to a command or a call of a tool. */
+/** The judgement of a command or a tool call. */
 export interface GuardVerdict {
   allowed: boolean;
   refusals: GuardFinding[];
@@ -53,7 +53,7 @@ export function warn(category: Category, reason: string): Issue {
   return { level: "warn", category, reason };
 }
 
-/** A guard that cannot judge must not let pass. */
+/** What the guard cannot judge, it refuses. */
 export function unjudged(error: unknown, command: string): GuardFinding {
   const why = error instanceof Error ? error.message : String(error);
   return { level: "refuse", category: "obfuscation", reason: `it cannot be judged: ${why}`, command };
@@ -71,7 +71,7 @@ export function verdictOf(found: GuardFinding[]): GuardVerdict {
   return { allowed: refusals.length === 0, refusals, warnings };
 }
 
-/** Names of files stand in reasons, and can be as long as anybody likes. */
+/** Reasons quote file names, which can have any length. */
 function inOneLine(reason: string): string {
   const text = reason.replace(/[\s\p{Cc}]+/gu, " ");
   return text.length > 160 ? `${text.slice(0, 159)}…` : text;

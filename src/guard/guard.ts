@@ -7,15 +7,15 @@ import { runNode, runText } from "./shell/run.js";
 import type { Site } from "./site.js";
 import { UNKNOWN } from "./text.js";
 
-/** Linux takes no longer argument, so no shell could be given it. */
+/** Linux accepts no longer argument, so no shell could get it. */
 const LONGEST = 131_072;
 const MOST_STEPS = 3000;
-/** Agents do not wait for ever, and go on without an answer. */
+/** Agents do not wait forever, and continue without an answer. */
 const MOST_MS = 2000;
-/** For further reasons; that it is refused is settled. */
+/** For further reasons, once the guard has refused. */
 const STEPS_AFTER_REFUSAL = 300;
 
-/** What would happen to a command line: nothing is run. Must not throw. */
+/** Judges a command line without running anything. Must not throw. */
 export function judgeCommand(command: string, site: Site): GuardVerdict {
   const findings: GuardFinding[] = [];
   const steps = { left: MOST_STEPS, until: Date.now() + MOST_MS };
@@ -28,7 +28,7 @@ export function judgeCommand(command: string, site: Site): GuardVerdict {
   };
   try {
     if (command.length > LONGEST) report(refuse("obfuscation", "it is longer than any shell takes"), []);
-    // Shells leave NUL out.
+    // Shells drop NUL.
     else {
       const session = { report, judge: judgeCall, run: runNode, steps };
       runText(command.replaceAll("\0", ""), createScope(site, session));
@@ -39,7 +39,7 @@ export function judgeCommand(command: string, site: Site): GuardVerdict {
   return verdictOf(findings);
 }
 
-/** The same for a program and its arguments, with no shell between. */
+/** The same for a program and its arguments, without a shell. */
 export function judgeWords(words: string[], site: Site): GuardVerdict {
   return judgeCommand(words.map(quoteWord).join(" "), site);
 }
@@ -70,7 +70,7 @@ const MOST_FINDINGS = 20;
 
 function add(findings: GuardFinding[], { category, level, reason }: Issue, words: string[]): void {
   const isKnown = findings.some((other) => other.category === category && other.reason === reason);
-  // Warnings must not crowd out what has to be refused.
+  // Warnings must not crowd out refusals.
   const hasRoom = level === "refuse" || findings.length < MOST_FINDINGS;
   if (!isKnown && hasRoom) findings.push({ category, level, reason, command: shown(words) });
 }

@@ -8,7 +8,7 @@ import { namesIn, rowsIn, UNKNOWN } from "./text.js";
 
 const MOST_FIELDS = 50;
 
-/** What a command runs in turn, one step further in. */
+/** What a command runs in turn, one level deeper. */
 export function lookThrough(call: Call): Inner[] {
   const { program, words, args } = call;
   const special = Object.hasOwn(SPECIAL, program) ? SPECIAL[program] : undefined;
@@ -58,7 +58,7 @@ function wrapped({ program, args }: Call): Inner[] {
   });
 }
 
-/** What follows the options of a program, and as many words of its own as its row says. */
+/** The words after a program's options, and after as many words of its own as its row says. */
 function wordsAfter(row: string[], program: string, args: string[]): string[] {
   const valued = valuedOf(program);
   const given = afterOptions(args, valued);
@@ -68,7 +68,7 @@ function wordsAfter(row: string[], program: string, args: string[]): string[] {
   return rest.slice(Number(/\d$/.exec(row.at(-1) ?? "")?.[0] ?? 0));
 }
 
-/** Values of flags, of which the letters may stand together (`-qc`). */
+/** Values of flags; their letters may be grouped (`-qc`). */
 function textsOf(args: string[], flags: string[]): string[] {
   const joined = args.filter((arg) => /^-[a-z]{2,}$/.test(arg) && flags.includes(`-${arg.at(-1)}`));
   return valuesOf(args, ...flags, ...joined).map((text) => text.replace(/^exec=/, ""));
@@ -82,7 +82,7 @@ function withAssignments(words: string[]): Inner[] {
   return [{ words: words.slice(at), assignments: variablesIn(words.slice(from, at)) }];
 }
 
-/** `find … -exec cmd {} ;`, with a file below its root for the braces. */
+/** `find … -exec cmd {} ;`, with a file below its root in place of the braces. */
 function executed(args: string[], found: string): string[][] {
   return args.flatMap((arg, index) => {
     if (!/^-(exec|execdir|ok|okdir)$/.test(arg)) return [];
@@ -114,7 +114,7 @@ function remote({ args, input }: Call): Inner[] {
   return [...scripts(proxies), ...scripts([script]).map((inner) => ({ ...inner, cwd: "/home/remote" }))];
 }
 
-/** Whether it is known what a program does with its words. */
+/** Whether the tables say what a program does with its words. */
 function isKnown(program: string): boolean {
   if (program === "" || ORDINARY.has(program) || isInterpreter(program) || Object.hasOwn(SPECIAL, program))
     return true;
@@ -124,14 +124,14 @@ function isKnown(program: string): boolean {
   );
 }
 
-/** Names of programs that mean something else behind most programs. */
+/** Names of programs that are ordinary words after most programs. */
 const COMMON = namesIn(`
   at env set init format mount mail host export batch halt passwd serve source test local read np service route date hash
   install script time watch history config print open run exec up down reg skill go make node code ip login help info
   command task note history type file port cut join complete wait read return exit pass say locate expect fetch
 `);
 
-/** A program that nobody knows may run what its words spell: they are judged as a command of their own. */
+/** An unknown program may run its words, so the guard judges them as a command. */
 function guessed(args: string[]): Inner[] {
   const spelled = args.flatMap((arg, index): Inner[] => {
     const first = arg.trim().split(/\s/)[0] ?? "";

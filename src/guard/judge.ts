@@ -17,7 +17,7 @@ import { writtenPaths } from "./writes.js";
 const MOST_CALLS_DEEP = 24;
 const MOST_WORDS = 1000;
 
-/** What is checked of every program, whatever its name. */
+/** The checks of every program, whatever its name. */
 const CHECKS: ((call: Call) => Issue | undefined)[] = [
   nameIssue,
   removalIssue,
@@ -42,13 +42,13 @@ export function judgeCall(call: Call): Stream {
   return runInner(call);
 }
 
-/** An exception is about the words alone: what stands around them is judged as ever. */
+/** An exception is about the words alone; the guard still judges everything around them. */
 function isExcused({ words, assignments, redirections, scope }: Call): boolean {
   const isBare = redirections.every(({ target }) => /^(\d|\/dev\/null)$/.test(target));
   return isBare && assignments.length === 0 && isAllowed(words, scope.site.allowed);
 }
 
-/** A program whose name cannot be known; in a function that nobody has called yet, `"$@"` is no reason. */
+/** A program with an unknown name; in a function without a call, `"$@"` is no reason. */
 function nameIssue({ words: [first], program, scope }: Call): Issue | undefined {
   if (first === undefined || (scope.positional === undefined && first === UNKNOWN)) return undefined;
   const isHidden = program === "" || isUnknown(program) || /[*?]|\[[^[\]]+\]/.test(first);
@@ -73,7 +73,7 @@ function deviceIssue({ args, redirections, scope, program }: Call): Issue | unde
   return undefined;
 }
 
-/** Files that must not be written to. */
+/** Files that nothing may write to. */
 function writingIssue(call: Call): Issue | undefined {
   const written = writtenPaths(call).map((path) => protection(path, call.scope));
   return written.find((issue) => issue !== undefined);
@@ -96,7 +96,7 @@ function run(inner: Inner, call: Call): Stream {
     return runText(script, { ...call.scope, depth: call.scope.depth + 1 }, call.input);
   const scope = innerScope(call.scope, { cwd, positional });
   const { report } = scope.session;
-  // What is only strange in a text that may be no command is not reported.
+  // If a text may not be a command, report only what is dangerous.
   if (inner.tentative)
     scope.session = {
       ...scope.session,

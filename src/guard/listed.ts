@@ -3,13 +3,10 @@ import type { Where } from "./call.js";
 import { followLinks, resolvePath } from "./paths.js";
 import { hasPattern, list } from "./text.js";
 
-/**
- * Paths that have something in common: a title, a colon, and patterns in lower case. `~` is the home of the user, `**` at
- * either end any folders.
- */
+/** A title, a colon, and patterns in lower case. `~` is the user's home; `**` at an end is any folders. */
 type Group = string;
 
-/** The title of the first group with a pattern that a path is or can become, by its name or where its links lead. */
+/** The title of the first group with a pattern that matches a path, by its name or through links. */
 export function findListed(groups: readonly Group[], path: string, where: Where): string | undefined {
   const named = resolvePath(path, where);
   const found = titleOf(groups, named, where.site.home);
@@ -42,7 +39,7 @@ function parsed(group: Group, home: string) {
 
 const TOKENS: Record<string, string> = { "*": "[^/]*", "?": "." };
 
-/** Most are compared as text: making expressions of all of them would take longer than judging a command. */
+/** Compares most patterns as text: building all expressions would take longer than judging a command. */
 function isNamed(path: string, pattern: string): boolean {
   const [isAnywhere, isWithAllBelow] = [pattern.startsWith("**/"), pattern.endsWith("/**")];
   const core = pattern.slice(isAnywhere ? 3 : 0, isWithAllBelow ? -3 : undefined);
@@ -59,7 +56,7 @@ function isNamed(path: string, pattern: string): boolean {
   return isWithAllBelow ? `${path}/`.startsWith(`${core}/`) : path === core;
 }
 
-/** Whether a pattern of a shell can mean a listed path: name by name, a star not for the dot of a hidden one. */
+/** Whether a shell pattern can match a listed path: name by name; a star does not match a leading dot. */
 function canBe(path: string, pattern: string): boolean {
   const names = list(path.replaceAll("/", " "));
   const core = list(pattern.replace(/^\*\*|\*\*$/g, "").replaceAll("/", " "));
@@ -80,7 +77,7 @@ function canBeName(name: string, wanted: string): boolean {
   return ["rsa", ""].some((by) => globbed(name).test(wanted.replaceAll("*", by)));
 }
 
-/** A glob as an expression; one with many stars can mean anything, and would take long to compare. */
+/** A glob as an expression; one with many stars can match anything, and would take long to compare. */
 function globbed(glob: string): RegExp {
   if (glob.length > 300 || glob.split("*").length > 6) return /^/;
   const source = glob

@@ -5,7 +5,7 @@ import { hasPattern, isUnknown, UNKNOWN } from "./text.js";
 
 export const TEMPORARY = /^\/(private\/)?(tmp|var\/tmp|dev\/shm|var\/folders)(\/|$)/;
 
-/** Where a path leads, by its text alone. Patterns and what is unknown stay in it. */
+/** Where a path leads, by its text alone. Patterns and unknown parts stay in it. */
 export function resolvePath(path: string, where: Where): string {
   const expanded = path.startsWith("~") ? withHome(path, where) : path;
   const absolute = /^[/\uE0FF]/.test(expanded) ? expanded : `${where.cwd}/${expanded}`;
@@ -28,12 +28,12 @@ export function forgetLinks(): void {
   known.clear();
 }
 
-/** The same with links followed. A link to what does not exist yet leads there all the same: writing makes the file. */
+/** The same, following links. A link to a missing file leads there too: writing creates the file. */
 export function followLinks(path: string): string {
   if (isUnknown(path) || hasPattern(path) || path.length > LONGEST) return path;
   const before = known.get(path);
   if (before !== undefined) return before;
-  // Until it is known where it leads: a link may lead to itself.
+  // Set before it is known where the link leads, because a link may lead to itself.
   known.set(path, path);
   const real = realPath(path);
   known.set(path, real);

@@ -6,11 +6,11 @@ import { comesFromFiles, isLocal, isRemotePath, uploadOf } from "./sending.js";
 import { contentOf } from "./shell/output.js";
 import { isUnknown } from "./text.js";
 
-/** Conditions of the table that no flag or word can express. A text that one returns stands for `{}` in the reason. */
+/** Conditions that no flag or word can express. A returned text replaces `{}` in the reason. */
 export const PREDICATES: Record<string, (call: Call) => boolean | string | undefined> = {
   none: ({ args }) => args.length === 0,
 
-  /** `yes` for a program that asks is fine; into a file or into nothing it never ends. */
+  /** `yes` may answer a program's questions; into a file or into nothing it never ends. */
   endless: ({ readers }) => /^(|tee|cat|dd)$/.test(readers[0] ?? ""),
   huge: ({ args }) => args.some((arg) => bytesOf(arg.replace(/^--?[a-z]+=?/, "")) > LIMIT_BYTES),
   fills: ({ args }) => {
@@ -27,7 +27,7 @@ export const PREDICATES: Record<string, (call: Call) => boolean | string | undef
   "feeds-remote": ({ input, args }) => comesFromFiles(input) && !valuesOf(args, "-connect").some(isLocal),
   "elsewhere-host": ({ plain }) => plain[0] !== undefined && !isLocal(plain[0]),
 
-  /** Every variable is shown, unless a search leaves only what is no secret. */
+  /** Shows every variable, unless a search selects harmless ones. */
   bare: ({ program, args, readers }) =>
     (args.length === 0 || (program !== "set" && args.every((arg) => /^(-0|--null|-|-x|-x?p)$/.test(arg)))) &&
     !readers.includes(SEARCHED),
@@ -54,7 +54,7 @@ export const PREDICATES: Record<string, (call: Call) => boolean | string | undef
 
   "first-process": ({ args }) =>
     pidsOf(args).some((pid) => /^(1|-1|-0)$/.test(pid) || (pid === "0" && /KILL|9/.test(args[0] ?? ""))),
-  /** A pattern with no two letters that have to be there fits most processes. */
+  /** A pattern without two fixed letters matches most processes. */
   wide: ({ args, plain: [pattern = ""] }) => {
     const isAny = pattern.split("|").some((one) => one.replace(/[^a-z0-9]/gi, "").length < 2);
     const isOfOne = args.includes("-P") || isUnknown(pattern);
@@ -78,7 +78,7 @@ function bytesOf(size: string): number {
   return Number(number) * 1024 ** ("kmgtpezy".indexOf(unit.toLowerCase() || " ") + 1);
 }
 
-/** Process ids, with the signal in front left out. */
+/** Process ids, without a leading signal. */
 function pidsOf(args: string[]): string[] {
   const [first = "", ...rest] = args;
   if (args.includes("--")) return args.slice(args.indexOf("--") + 1);
@@ -96,13 +96,13 @@ function isOpenPath(path: string, where: Where): boolean {
   return isKept || /^\/(dev|proc|sys|run)?$/.test(resolved);
 }
 
-/** Plain http from another machine: anybody on the way can change what comes. */
+/** Plain http from another machine: anybody on the way can change the content. */
 function isOpenAddress(address: string): boolean {
   const plain = address.toLowerCase().replace(/^git\+/, "");
   return plain.startsWith("http://") && !isLocal(plain);
 }
 
-/** Settings that a call of git makes, as `name=value`: with `-c`, or for good with `git config`. */
+/** The settings in a call of git, as `name=value`: from `-c`, or from `git config`. */
 function gitSettings({ args, plain: [verb, ...words] }: Call): string[] {
   const given = valuesOf(args, "-c", "--config").filter((text) => text.includes("="));
   const [name, value] = /^(set|add)$/.test(words[0] ?? "") ? words.slice(1) : words;
@@ -112,7 +112,7 @@ function gitSettings({ args, plain: [verb, ...words] }: Call): string[] {
 const STEERING =
   /^(credential\b.*|core\.(hookspath|sshcommand|fsmonitor|gitproxy|askpass|attributesfile|worktree)|url\..*insteadof|http\..*(proxy|extraheader|cookiefile)|filter\..*|diff\..*\.?(external|command|textconv)|merge\..*\.driver|gpg\..*program|init\.templatedir|include(if)?\..*|remote\..*\.(uploadpack|receivepack|proxy)|protocol\..*allow|(merge|diff)tool\..*cmd|uploadpack\..*|sendemail\..*)$/i;
 
-/** Settings of git that run programs, give away logins or lead elsewhere. */
+/** Git settings that run programs, give away logins, or redirect. */
 function isSteering(setting: string): boolean {
   const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(setting) ?? [];
   if (/^alias\./i.test(name)) return value.startsWith("!") || isUnknown(value);
@@ -123,7 +123,7 @@ function isSteering(setting: string): boolean {
 
 const CLIENT = /(^|[\s/"'])(psql|mysql|mariadb|mongosh?|redis-cli|sqlite3|clickhouse-client|cqlsh)\b/;
 
-/** Statements that a client of a database is given, without comments and texts in quotes. */
+/** The statements for a database client, without comments and quoted texts. */
 function statementsOf({ program, args, input, scope }: Call): string[] {
   // A client in a container or on another machine works on the same data.
   if (/^(docker|kubectl|heroku|fly|ssh)$/.test(program) && !CLIENT.test(args.join(" "))) return [];

@@ -1,6 +1,6 @@
 import { namesIn } from "./text.js";
 
-/** Names of programs that are told the same as another, which the tables have. */
+/** Other names of programs that the tables list under one name. */
 export const ALIASES = `
   bash|zsh|dash|ash|ksh|mksh|fish|csh|tcsh|rbash|yash|pwsh|powershell sh
   podman|nerdctl|docker-compose docker
@@ -20,7 +20,7 @@ export const ALIASES = `
   flyctl fly
 `;
 
-/** Options whose value is a word of its own. */
+/** Options that take the next word as their value. */
 export const VALUED = `
   git -C -c --git-dir --work-tree --namespace -o --push-option -m --message -b -B --depth --branch --reason
   docker -H --host --context -c -f --file -p --project-name
@@ -44,8 +44,9 @@ export const VALUED = `
 `;
 
 /**
- * Programs that run another one: `words` are those that follow, after as many of its own as the number says; `text`: they
- * are the words of a shell; flags: their values are texts for a shell. Where a word begins with `+`, only after that.
+ * Programs that run another one: `words` are the words that follow, after as many of its own as the number
+ * says; `text`: those words are a shell script; flags: their values are shell scripts. A word with `+` must
+ * come first.
  */
 export const WRAPPERS = `
   sudo|doas|pkexec|run0|nice|ionice|nohup|setsid|stdbuf|time|exec|builtin|command|strace|npx|bunx|uvx|cross-env words
@@ -69,7 +70,10 @@ export const TOOLS = `
   copy|copy_if_different|copy_directory cp
 `;
 
-/** What programs write to: `all`, `last`, `rest` of their arguments, `into`: the last and what lands below it, values of flags. */
+/**
+ * What programs write to: `all`, `last`, `rest` of their arguments; `into`: what lands there; values of
+ * flags.
+ */
 export const WRITERS = `
   tee|rm|rmdir|unlink|mkfifo|ed|vim|nano|emacs|sponge|touch|shred|truncate|mkdir|setfacl|script|wipefs|mkswap all
   cp|ln|install into
@@ -94,7 +98,7 @@ export const WRITERS = `
   git ..config ?!-l|--get|--list -f --file
 `;
 
-/** What disappears as a whole, and must not lie around or beside the project. `?` says when. */
+/** What these programs remove, which must not lie around or beside the project. `?` says when. */
 export const REMOVERS = `
   rm ?-r|-R|--recursive all
   rm ?~^[/~].*[*?] all
@@ -109,7 +113,7 @@ export const REMOVERS = `
   cp ?~^/dev/null$ last
 `;
 
-/** More programs that do nothing with a command among their words. Those in no table may run it. */
+/** More programs that never run a command from their words. A program in no table may. */
 export const ORDINARY = namesIn(`
   less more bat tac nl grep egrep fgrep rg ag ack cut tr uniq wc diff cmp comm paste join column xxd od hexdump
   strings file stat ls ll exa eza tree du df fd locate which type whereis whatis man info apropos tldr help test [

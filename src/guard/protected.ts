@@ -5,7 +5,7 @@ import { followLinks, isInside, resolvePath, TEMPORARY } from "./paths.js";
 
 const OF_SYSTEM = "it belongs to the system";
 
-/** Category, what it is, and the paths; the first that fits names the category. */
+/** Category, description, and paths; the first match names the category. */
 const PROTECTED = [
   "remote-access, it lets others log in: **/.ssh/authorized_keys*",
   "privileges, it says who may become root: /etc/sudoers /etc/sudoers.d/** /etc/doas.conf",
@@ -49,7 +49,7 @@ const OWN = [
   "ralph: **/.ralph/** **/.ralph-active **/ralph/allowed-commands.txt **/node_modules/ralph-loop/**",
 ];
 
-/** Why a path must not be written to, if it must not. */
+/** Why nothing may write to a path, if so. */
 export function protection(path: string, where: Where): Issue | undefined {
   const named = resolvePath(path, where);
   const real = /^\/dev\/(fd|std)/.test(named) ? named : followLinks(named);
@@ -72,12 +72,12 @@ function protectionOf(resolved: string, path: string, { site }: Where): Issue | 
     : refuse(category as Category, `it writes to ${path}: ${what}`);
 }
 
-/** A home or a project may lie in a folder of the system, as /root and /var/www/app do. It is none itself. */
+/** A home or a project may lie in a system folder, such as /root or /var/www/app, without being one. */
 function isBelow(path: string, folder: string): boolean {
   return path !== folder && isInside(path, folder) && folder.split("/").length > (folder === "/root" ? 1 : 2);
 }
 
-/** What steers ralph is out of the agent's hands, whatever is allowed. A run's own worktree lies among ralph's files. */
+/** An agent never changes what directs ralph. A run's own worktree lies among ralph's files. */
 function isOwn(resolved: string, { workspace, ralphHome, ralphItself }: Where["site"]): boolean {
   const isInProject = isInside(resolved, workspace);
   const path = isInProject ? resolved.slice(workspace.length) : resolved;

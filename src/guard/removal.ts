@@ -5,14 +5,14 @@ import { followLinks, isInside, resolvePath, TEMPORARY } from "./paths.js";
 import { isUnknown, UNKNOWN } from "./text.js";
 import { removedPaths } from "./writes.js";
 
-/** Why a command must not remove what it would: the root, a home, the project itself, what lies around or beside it. */
+/** Why a command must not remove a path: a root, a home, the project, or something around or beside it. */
 export function removalIssue(call: Call): Issue | undefined {
   const { program, args, plain, scope } = call;
   if (program === "find") return worst(foundPaths(call), call);
   const gone = removedPaths(call);
   if (program === "mv") return movedIssue(gone, call);
   if (!/^(chmod|chown|chgrp)$/.test(program)) return worst(gone, call);
-  // Rights of whole trees that are not the project's own.
+  // Permissions of whole trees outside the project.
   const isOutside = (path: string) => !isInside(resolvePath(path, scope), scope.site.workspace);
   const issue = hasFlag(args, "-R", "--recursive") && worst(plain.slice(1).filter(isOutside), call);
   return issue ? { ...issue, category: "privileges" } : undefined;
@@ -45,7 +45,7 @@ function why(path: string, { scope }: Call): string | undefined {
   return isBeside(folder, scope.site) ? "lies beside the project" : undefined;
 }
 
-/** Another project's files, however deep, except what is built or fetched again. */
+/** Another project's files, at any depth, except what is built or downloaded again. */
 function isBeside(folder: string, { home, workspace }: Call["scope"]["site"]): boolean {
   const around = dirname(workspace);
   if (TEMPORARY.test(folder) || isInside(folder, workspace)) return false;
@@ -58,7 +58,7 @@ const FREE_IN_HOME = /^\/(\.|library\/|downloads\/|te?mp\/|snap\/|go\/)/i;
 const BUILT =
   /\/(dist|build|out|target|node_modules|coverage|__pycache__|\.(next|nuxt|cache|turbo|pytest_cache|venv))$/;
 
-/** `/x` and what a pattern makes of it; other people's homes; a disk of its own. */
+/** `/x`, or a pattern that matches it; other people's homes; a disk of its own. */
 function isShort(path: string): boolean {
   if (!path.startsWith("/")) return false;
   const depth = path.split("/").length - 1;
@@ -70,7 +70,7 @@ function isShort(path: string): boolean {
 const CACHES =
   /^\.(cache|npm|gradle|m2|cargo|rustup|pnpm-store|yarn|nuget|ivy2|cocoapods|bundle|local|vscode-server|bun|deno|expo|android|tmp)$/;
 
-/** Folders straight in the home, except those that hold only what can be had again. */
+/** Folders directly in the home, except those whose content can be downloaded again. */
 function isInHome(folder: string, home: string): boolean {
   if (!isInside(folder, home)) return false;
   const [name = "", ...more] = folder.slice(home.length + 1).split("/");
@@ -92,7 +92,7 @@ function movedIssue(sources: string[], { plain, args, scope }: Call): Issue | un
     : refuse("files", `${gone} is the project, lies beside it, or is a home or a part of the system`);
 }
 
-/** What `find` would remove: in the project and in temporary folders a choice is enough. */
+/** What `find` would remove: in the project and in temporary folders, any selection is enough. */
 function foundPaths({ args, scope }: Call): string[] {
   const command = args[args.findIndex((arg) => /^-(exec|execdir|ok|okdir)$/.test(arg)) + 1] ?? "";
   if (!args.includes("-delete") && !/(^|\/)(rm|shred|unlink|rmdir|truncate)$/.test(command)) return [];

@@ -4,16 +4,16 @@ import { PREDICATES } from "./predicates.js";
 import { RULES } from "./rules.js";
 import { regex } from "./text.js";
 
-/** The issue that a row of the table speaks of, and when. */
+/** The issue of a table row, and its conditions. */
 interface Row extends Issue {
   conditions: string[];
 }
 
-/** Categories of programs that can be asked for help, or only try: what they are told then changes nothing. */
+/** Categories of programs with a help or dry-run flag, which then change nothing. */
 const TRIED: Category[] = ["cloud", "supply-chain"];
 const ASKED: Category[] = [...TRIED, "disks", "system", "processes", "remote-access", "exfiltration"];
 
-/** What the table has against a call, one reason for each category. */
+/** The table's objections to a call, one for each category. */
 export function issuesOf(call: Call): Issue[] {
   const found = new Map<Category, Issue>();
   const { args, plain } = call;
@@ -33,7 +33,7 @@ export function issuesOf(call: Call): Issue[] {
 let groups: { category: Category; commands: string; reason: string }[] | undefined;
 const known = new Map<string, Row[]>();
 
-/** What the table says about a program. Only the lines that name it are taken apart. */
+/** The table's rows about a program. Parses only the lines that name it. */
 export function rowsFor(program: string): Row[] {
   const before = known.get(program);
   if (before !== undefined || program === "") return before ?? [];
@@ -62,7 +62,7 @@ export function rowsFor(program: string): Row[] {
   return rows;
 }
 
-/** What `{}` stands for if all conditions hold. */
+/** The text for `{}` if all conditions hold. */
 function holding([, ...conditions]: string[], call: Call): string | undefined {
   let name = (call.words[0] ?? "").replace(/^.*\//, "");
   let next = 0;

@@ -10,18 +10,18 @@ export interface Inner {
   script?: string;
   /** `$1`, `$2`, … of a script. */
   positional?: string[];
-  /** It runs in the same shell: what it changes is seen afterwards. */
+  /** Runs in the same shell, so that its changes are visible afterwards. */
   same?: boolean;
-  /** Perhaps it is no command at all: what cannot be understood in it is no reason. */
+  /** Perhaps not a command: do not refuse it because the guard cannot understand it. */
   tentative?: boolean;
   cwd?: string;
 }
 
-/** Other programs than shells that run what they read. */
+/** Programs other than shells that run what they read. */
 const INTERPRETERS = namesIn(`
   python node deno bun perl ruby php lua luajit tclsh R Rscript osascript expect groovy julia guile irb elixir awk emacs
 `);
-/** Programs that bring something from another machine. */
+/** Programs that download. */
 const FETCHERS = namesIn("curl wget fetch aria2c http lynx w3m nc ssh scp ftp dig nslookup socat telnet");
 const DECODERS = /^(base64|xxd|openssl|gpg|tr|rev|gunzip|zcat|uudecode)$/;
 /** Programs whose output is meant for `eval`. */
@@ -36,7 +36,7 @@ export function isInterpreter(program: string): boolean {
 
 const GIVEN = /^(-c|-e|-m|-r|-p|-f|-E|-n|--eval|--print|--help|--version|-V|-v|-h|--check|-[a-z]*[pn]e)$/;
 
-/** Whether a program takes what it has to do from its input. */
+/** Whether a program reads its instructions from stdin. */
 function readsProgram({ program, args }: Call): boolean {
   const isShell = program === "sh";
   if (!isShell && (!isInterpreter(program) || program === "awk")) return false;
@@ -52,13 +52,13 @@ export function readScript(call: Call): string | undefined {
   return readsProgram(call) ? call.input?.text : undefined;
 }
 
-/** `… | sh`, `sh < <(…)`: known text is judged as a script of its own. */
+/** `… | sh`, `sh < <(…)`: the guard judges a known text as a script. */
 export function fedIssue(call: Call): Issue | undefined {
   const { input, program } = call;
   if (input === undefined || !readsProgram(call)) return undefined;
   const fetched = fetchedIssue(call);
   if (fetched !== undefined) return fetched;
-  // `sh < file` is as good as `sh file`.
+  // `sh < file` equals `sh file`.
   if (input.from.includes("<") && input.from.every((name) => name === "<" || name === "cat"))
     return undefined;
   const isUnseen = input.text === undefined || (program === "sh" && isOpaque(input.text));
@@ -84,7 +84,7 @@ export function shellScripts(call: Call): Inner[] {
   return file === undefined ? [] : fileScript(call, file, rest);
 }
 
-/** Nothing but what cannot be known. */
+/** Whether the text is entirely unknown. */
 export function isOpaque(text: string): boolean {
   const first = text.trim().split(/[\s;|&]/)[0] ?? "";
   return isUnknown(first) && !/\/[\w.-]+$/.test(first);
@@ -96,7 +96,7 @@ export function unseen(call: Call, text: string): [] {
   return [];
 }
 
-/** A script that the command itself has just written is known; one that it has fetched is not. */
+/** The guard knows a script that the command itself has just written, but not one that it downloaded. */
 export function fileScript({ scope, words }: Call, file: string, positional: string[]): Inner[] {
   const { text, from } = contentOf(file, scope);
   if (text !== undefined) return [{ script: text, positional }];

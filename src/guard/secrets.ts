@@ -27,11 +27,11 @@ const SECRETS = [
   `${MILD}: **/.env **/.env.local **/.env.production **/.env.prod **/.envrc **/secrets.yml **/secrets.yaml **/secrets.json`,
 ];
 
-/** Certificates and public keys are no secrets. */
+/** Certificates and public keys are not secret. */
 const PUBLIC =
   /(\.pub|known_hosts.*|authorized_keys|.*(cert|chain|ca-?bundle|public|pubkey|root-?ca)[^/]*\.(pem|crt)|ca\.pem|(^|\/)certs?\/(?![^/]*(key|priv))[\w.-]+\.(pem|crt))$/i;
 
-/** What speaks against reading a path: it holds a secret, or perhaps one. */
+/** Why not to read a path: it contains a secret, or may contain one. */
 export function secretIssue(path: string, where: Where): Issue | undefined {
   if (path.length > 1000 || path === "~/.ssh/config" || PUBLIC.test(path)) return undefined;
   const what = findListed(SECRETS, path, where);
@@ -44,12 +44,12 @@ export function secretIssue(path: string, where: Where): Issue | undefined {
 const SECRET_NAME =
   /(secret|token|passw|passphrase|credential|api_?key|private_?key|access_?key|auth_?key|_key$|^key$|_pat$|_pwd$|_cookie$)/i;
 
-/** Whether a variable of this name holds a secret. */
+/** Whether a variable with this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) && !/(_url|_path|_file|_dir|_count|_id|_name)$/i.test(name);
 }
 
-/** How a pipe names a reader that searches for a harmless word: it shows no more than that. */
+/** The name of a reader that searches for a harmless word: it shows only matching lines. */
 export const SEARCHED = "grep:harmless";
 
 export function isHarmlessSearch(args: string[]): boolean {
@@ -64,7 +64,7 @@ const NO_READERS = namesIn(`
   rmdir exa eza tree ssh ssh-add ssh-keygen kubectl helm k9s kubectx export unset alias true : find
 `);
 
-/** Files with secrets among those that a command reads. */
+/** The files with secrets that a command reads. */
 export function readingIssue(call: Call): Issue | undefined {
   const read = call.redirections.filter(({ operator }) => operator === "<").map(({ target }) => target);
   const words = NO_READERS.has(call.program) ? [] : candidates(call).flatMap(parts);
@@ -75,14 +75,14 @@ export function readingIssue(call: Call): Issue | undefined {
   return undefined;
 }
 
-/** Words that can name a file; the pattern of a search and the message of a commit do not. */
+/** Words that may name a file; a search pattern or a commit message does not. */
 function candidates({ program, args, plain }: Call): string[] {
   if (/^(grep|egrep|fgrep|rg|ag|ack|sed|awk|jq|yq|perl)$/.test(program)) {
     const isGiven = args.some((arg) => /^(-\w*[ef]|--regexp|--expression|--file)$/.test(arg));
     return isGiven ? plain : plain.slice(1);
   }
   if (/^(scp|rsync|sftp)$/.test(program)) return plainArgs(args, ["-i", "-e", "-F", "-o"]);
-  // Making a certificate or a public key shows no private one.
+  // Making a certificate or a public key does not show the private key.
   const isOwnKey =
     program === "openssl" &&
     (!/^(rsa|pkey|pkcs8|pkcs12|ec|enc|base64)$/.test(args[0] ?? "") || args.includes("-pubout"));

@@ -15,7 +15,7 @@ function hostOf(address: string): string {
   return host.startsWith("[") ? host.slice(0, host.indexOf("]") + 1) : host.replace(/:[^:]*$/, "");
 }
 
-/** `user@host:path` and `host::module`, and not a file whose name has a colon after a slash. */
+/** `user@host:path` and `host::module`, but not a file name with a colon after a slash. */
 export function isRemotePath(word: string): boolean {
   if (/^(rsync|sftp|scp|ssh):\/\//.test(word)) return !isLocal(word);
   const [, host] = /^([^/:]+):/.exec(word) ?? [];
@@ -32,7 +32,7 @@ const VALUED = list(`
   --retry-delay --connect-timeout -w --write-out --cacert --cert --key -x --proxy --unix-socket --resolve -D -K --config
   --limit-rate -r --range --output-dir --form-string --url -O -P -U -i -a
 `);
-/** Programs whose output tells nothing about this machine or its files. */
+/** Programs whose output reveals nothing about this machine or its files. */
 const HARMLESS =
   /^(date|echo|printf|git (rev-parse|describe|branch|symbolic-ref|config|rev-list|merge-base|ls-remote|tag)|uuidgen|seq|jq|basename|dirname|nproc|expr|bc|openssl|gh|npm|node|tr|cut|true|sha256sum|pwd|mktemp|gcloud|sleep)$/;
 
@@ -56,14 +56,14 @@ export function uploadOf(call: Call): string | undefined {
   return call.variables.some(isSecretName) ? "it sends a secret variable to another machine" : undefined;
 }
 
-/** Letters of short flags stand together, and their value may follow at once: `-sd @x`, `-sT x`. */
+/** Letters of short flags may be grouped, and a value may follow directly: `-sd @x`, `-sT x`. */
 function apart(arg: string): string[] {
   const [, before, flag, value = ""] = /^-([a-zA-Z#]*?)([dFToHXuAbcemwxDK])(.*)$/s.exec(arg) ?? [];
   if (arg.startsWith("--") || flag === undefined) return [arg];
   return [`-${before}`, `-${flag}`, value].filter((part) => part !== "-" && part !== "");
 }
 
-/** Data that comes from files or from what a program tells about the machine. */
+/** Data from files, or from programs that describe this machine. */
 export function comesFromFiles(input: Stream | undefined): boolean {
   return input?.from.some((program) => !/^(echo|printf|yes|true|)$/.test(program)) ?? false;
 }

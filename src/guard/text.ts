@@ -1,4 +1,4 @@
-/** Stands for text that is known only when the command runs. */
+/** Text that is known only when the command runs. */
 export const UNKNOWN = "\uE0FF";
 
 export function isUnknown(text: string): boolean {
@@ -14,7 +14,7 @@ export function list(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }
 
-/** The words of a text, to look a name up. The set is made when it is first used: most calls of the hook need few. */
+/** The words of a text, for looking up a name. Builds the set on first use: most hook calls need few. */
 export function namesIn(text: string): { has(name: string): boolean } {
   let words: Set<string> | undefined;
   return {
@@ -27,7 +27,7 @@ export function namesIn(text: string): { has(name: string): boolean } {
 
 const tables = new Map<string, Map<string, string[][]>>();
 
-/** The words after a name, for each line of a table that begins with it or has it among others (`a|b`). */
+/** The words after a name, from each line that begins with the name or with alternatives (`a|b`). */
 export function rowsIn(table: string, name: string): string[][] {
   let rows = tables.get(table);
   if (rows === undefined) {
@@ -43,7 +43,7 @@ export function rowsIn(table: string, name: string): string[][] {
 
 const patterns = new Map<string, RegExp>();
 
-/** A regular expression that a table holds as text; it is made when it is first used. */
+/** A regular expression from a table, built on first use. */
 export function regex(source: string, flags = ""): RegExp {
   const key = `${flags}/${source}`;
   const made = patterns.get(key) ?? new RegExp(source, flags);

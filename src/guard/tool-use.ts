@@ -9,13 +9,13 @@ import { secretIssue } from "./secrets.js";
 import type { Site } from "./site.js";
 import { list } from "./text.js";
 
-/** A call of a tool, as agents tell it before they make it. */
+/** A tool call, as agents announce it. */
 export interface ToolUse {
   tool: string;
   input: Record<string, unknown>;
 }
 
-/** What would happen to a call of a tool. Tools that neither run, write nor read files pass. */
+/** Judges a tool call. Tools that neither run, write nor read pass. */
 export function judgeToolUse({ tool, input }: ToolUse, around: Site): GuardVerdict {
   try {
     forgetLinks();
@@ -33,7 +33,7 @@ export function judgeToolUse({ tool, input }: ToolUse, around: Site): GuardVerdi
   }
 }
 
-/** Codex tells the folder of a command with it. */
+/** Codex sends the folder of a command with it. */
 function siteOf(input: Record<string, unknown>, site: Site): Site {
   const folder = [input["workdir"], input["cwd"]].find((value) => typeof value === "string" && value !== "");
   if (typeof folder !== "string") return site;
@@ -52,7 +52,7 @@ function pathsIn(input: Record<string, unknown>): string[] {
   return PATH_NAMES.flatMap((name) => pathsOf(input[name]));
 }
 
-/** One path, or several, each perhaps with more about it. */
+/** One path, or several, each perhaps with more data. */
 function pathsOf(value: unknown): string[] {
   if (typeof value === "string") return [pathOf(value)];
   if (Array.isArray(value)) return value.flatMap(pathsOf);
@@ -77,7 +77,7 @@ function findingsOf(
 
 const COMMAND_NAMES = list("command cmd script argv");
 
-/** Shells of agents: a text, or the words of a program, also one step further in. */
+/** Shells of agents: a text, or the words of a program, also one level deeper. */
 function ranBy({ tool, input }: ToolUse, site: Site): GuardFinding[] {
   const action = input["action"];
   const inside = typeof action === "object" && action !== null ? { ...action } : {};
@@ -99,7 +99,7 @@ function judgeValue(value: unknown, tool: string, site: Site): GuardVerdict {
   return verdictOf(typeof value === "object" && value !== null ? [{ ...issue, command: tool }] : []);
 }
 
-/** Codex hands over patches in the place of a command; nothing but its own tool takes them. */
+/** Codex sends patches in place of a command; only its own tool accepts them. */
 function isPatch(value: unknown, tool: string): boolean {
   if (isWords(value)) return value.length === 2 && value[0] === "apply_patch";
   return tool === "apply_patch" && typeof value === "string" && /^\s*\*\*\* Begin Patch/.test(value);
@@ -111,7 +111,7 @@ function isWords(value: unknown): value is string[] {
 
 const HEADER = /^[^\S\n]*\*\*\*[^\S\n]*(?:Add File|Update File|Delete File|Move to):[^\S\n]*(\S.*)$/gm;
 
-/** The files that patches in the form of Codex touch. */
+/** The files that a patch in the form of Codex changes. */
 function patchedPaths(input: ToolUse["input"]): string[] {
   const texts = Object.values(input).flatMap((value) => (isWords(value) ? value : [value]));
   const patches = texts.filter((text) => typeof text === "string" && text.includes("*** Begin Patch"));

@@ -3,7 +3,7 @@ import { REMOVERS, WRITERS } from "./programs.js";
 import { isRemotePath } from "./sending.js";
 import { regex, rowsIn } from "./text.js";
 
-/** The files that a command would write, change or remove, as they stand in its words. */
+/** The files that a command would write, change or remove, as its words name them. */
 export function writtenPaths(call: Call): string[] {
   const redirected = call.redirections
     .filter(
@@ -14,7 +14,7 @@ export function writtenPaths(call: Call): string[] {
   return [...redirected, ...pathsIn(WRITERS, call)].filter((path) => path !== "" && !isRemotePath(path));
 }
 
-/** Trees and files that would be gone. */
+/** Trees and files that the command would remove. */
 export function removedPaths(call: Call): string[] {
   return pathsIn(REMOVERS, call);
 }
@@ -64,7 +64,7 @@ function pathsOf(token: string, { args, plain }: Call): string[] {
   }
 }
 
-/** A file inside the folder that it is copied to has the same name as before. */
+/** A file copied into a folder keeps its name. */
 function below(target: string, sources: string[]): string[] {
   const names = sources.map((source) => source.slice(source.lastIndexOf("/") + 1));
   return [target, ...names.filter((name) => name !== "" && target !== "").map((name) => `${target}/${name}`)];

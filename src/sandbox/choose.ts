@@ -8,7 +8,7 @@ const NONE: SandboxType = {
   allows: () => "the agent can do all that you can",
 };
 
-/** All kinds of sandboxes, the strongest first; each is loaded when it is used. */
+/** All kinds of sandboxes, the strongest first; each is loaded on first use. */
 const SANDBOXES = {
   docker: async () => (await import("./docker.js")).docker,
   srt: async () => (await import("./srt.js")).srt,
@@ -19,19 +19,19 @@ export function sandboxOf(kind: SandboxKind): Promise<SandboxType> {
   return SANDBOXES[kind]();
 }
 
-/** What the user asked for. `any`: one that works, whichever. `auto`: the same, or none. */
+/** What the user asked for. `any`: whichever works. `auto`: the same, or none. */
 export type SandboxChoice = SandboxKind | "auto" | "any";
 
 export interface ChosenSandbox extends Pick<Extract<Availability, { status: "works" }>, "program"> {
   kind: SandboxKind;
-  /** Why there is none, where one was looked for. */
+  /** Why no sandbox was found, if ralph looked for one. */
   why?: string;
 }
 
-/** A virtual machine may have to be woken up. */
+/** ralph may have to wake a virtual machine. */
 const FIND_MS = 20_000;
 
-/** Finds out what can be used here. A kind that was asked for by its name is used or refused, never replaced. */
+/** Finds a sandbox that works here. A kind that the user names is used or refused, never replaced. */
 export async function chooseSandbox(
   choice: SandboxChoice,
   env: NodeJS.ProcessEnv,

@@ -33,9 +33,9 @@ export const docker: SandboxType = {
   },
 };
 
-/** Both know the same commands: the successor first. */
+/** Both have the same commands; the successor comes first. */
 const PROGRAMS = {
-  /** It knows no underscores. `plain`: paths of which no two have the same name. */
+  /** It accepts no underscores. `plain`: paths that map to distinct names. */
   sbx: { words: ["sbx"], signIn: "sbx login", plain: /^[A-Za-z0-9./]*$/ },
   docker: {
     words: ["docker", "sandbox"],
@@ -47,7 +47,7 @@ const PROGRAMS = {
 const INSTALL = "install sbx, or Docker Desktop 4.58 or later (https://docs.docker.com/ai/sandboxes/)";
 const NO_SANDBOX = /is not a docker command|unknown command|unknown (shorthand )?flag/i;
 
-/** A program that lists its sandboxes works. */
+/** A program that can list its sandboxes works. */
 async function find({ env, workspace, timeoutMs, stop }: FindOptions): Promise<Availability> {
   const problems: string[] = [];
   for (const program of Object.keys(PROGRAMS) as DockerProgram[]) {
@@ -65,7 +65,7 @@ async function find({ env, workspace, timeoutMs, stop }: FindOptions): Promise<A
   return { status: "broken", why: problems.join("; "), fix: INSTALL };
 }
 
-/** Creating a sandbox may have to fetch an image. */
+/** Creating a sandbox may download an image. */
 const TIMEOUT_MS = 15 * 60_000;
 
 type Caller = Pick<SandboxScope, "workspace" | "env" | "stop">;
@@ -81,7 +81,7 @@ function ask(
   return capture(command, { timeoutMs: TIMEOUT_MS, stop });
 }
 
-/** What the program says to these words. A failure is one of the run. */
+/** The program's answer to these words. A failure fails the run. */
 type Insist = (words: string[], stdin?: string) => Promise<string>;
 
 function insistOn(program: DockerProgram, scope: Caller): Insist {
@@ -133,7 +133,7 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
     const areSmall = stats.every((stat) => stat?.isFile() && stat.size <= MAX_BYTES);
     if (isStale || changed === "all" || !areSmall) {
       isStale = false;
-      // The next command starts it again, and then it sees the files as they are.
+      // The next command starts it again with the current files.
       await insist(["stop", name]);
       return;
     }
@@ -149,7 +149,7 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
       return { ...command, env: withOuterPath(command.env, workspace) };
     },
     async ended(exit) {
-      // The program outside is gone; what it started inside need not be.
+      // The program outside has exited; what it started inside may still run.
       if (exit.signal !== null)
         await ask(program, { ...scope, stop: new AbortController().signal }, ["stop", name]);
       await sleep(spec.settleMs, undefined, { signal: stop }).catch(() => {});
@@ -169,8 +169,8 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
 }
 
 /**
- * The folder's path, as far as a name can say it. With sbx what is denied stays denied, so that the sandbox that
- * reaches no host is one of its own.
+ * The folder's path, as far as a name can express it. sbx never revokes a denial, so the sandbox without
+ * network has its own name.
  */
 export function sandboxName(program: DockerProgram, workspace: string, hosts: string[]): string {
   const text = `ralph-${workspace.replace(/[^A-Za-z0-9._-]/g, "_")}`;
@@ -180,7 +180,7 @@ export function sandboxName(program: DockerProgram, workspace: string, hosts: st
   return program === "sbx" && hosts.length === 0 ? `${unique}-offline` : unique;
 }
 
-/** Lets these hosts be reached, and where the program can, no others. */
+/** Allows these hosts and, if the program can, no others. */
 export function networkPolicy(program: DockerProgram, name: string, hosts: string[]): string[] {
   if (program === "docker")
     return ["network", "proxy", name, "--policy", "deny", ...hosts.flatMap((host) => ["--allow-host", host])];
@@ -188,7 +188,7 @@ export function networkPolicy(program: DockerProgram, name: string, hosts: strin
   return ["policy", rule, "network", "--sandbox", name, what];
 }
 
-/** Run inside as root: the agent's own files become links to its state outside. */
+/** Run inside as root: links the agent's own files to its state outside. */
 const LINK_STATE = `rm -rf /home/agent/.claude /home/agent/.claude.json 2>/dev/null || true
 ln -s "$1/.claude" /home/agent/.claude
 ln -s "$1/.claude.json" /home/agent/.claude.json
@@ -204,7 +204,7 @@ async function create(
   { agents, home, workspace }: SandboxScope,
 ): Promise<void> {
   const state = prepareState(home);
-  // As a word of its own: one project can be called like the beginning of another.
+  // Compare whole words: one project's name can begin with another's.
   if ((await insist(["ls"])).split(/\s+/).includes(name)) return;
   const repository = gitFolders(workspace).filter((path) => !path.startsWith(`${workspace}/`));
   const [first] = agents;
@@ -214,27 +214,27 @@ async function create(
     await insist(["exec", "-u", "root", name, "bash", "-c", LINK_STATE, "bash", state]);
     await insist(["exec", name, "bash", "-c", SET_IDENTITY]);
   } catch (error) {
-    // The next run would take one that is half ready for a ready one.
+    // The next run would use a half-made sandbox.
     await insist(["rm", name]).catch(() => {});
     throw error;
   }
 }
 
-/** Where agents in sandboxes of Docker keep their login, so that it outlives the sandbox. What is there stays. */
+/** Where agents in Docker's sandboxes keep their login, beyond one sandbox. Existing content stays. */
 export function prepareState(home: string): string {
   const folder = join(home, ".dclaude_state");
   mkdirSync(join(folder, ".claude"), { recursive: true, mode: 0o700 });
   const file = join(folder, ".claude.json");
-  // An empty file is no JSON, and the agent would not start with it.
+  // An empty file is not JSON, and the agent would not start with it.
   if (!existsSync(file) || readFileSync(file, "utf8").trim() === "")
     writeFileSync(file, "{}\n", { mode: 0o600 });
   return folder;
 }
 
-/** One argument can be no longer than this, and has to share it with nobody. */
+/** No argument can be longer, and other text shares it. */
 const MAX_ARGUMENT_BYTES = 120_000;
 
-/** `run` hands its arguments to the agent that the sandbox was made for; everything else is executed inside. */
+/** `run` passes its arguments to the agent of the sandbox; everything else runs through `exec`. */
 export function asDocker(
   program: DockerProgram,
   name: string,
@@ -249,8 +249,7 @@ export function asDocker(
     return { ...bare, file, args: [...first, "run", name, "--", "-p", prompt, ...flags] };
   }
   const input = isTyped ? ["-it"] : stdin === undefined ? [] : ["-i"];
-  // Variables by their names alone: the list of processes would show values.
-  // Settings of git that lie outside are not there inside.
+  // Variables by name only: the process list would show values. Outer git settings do not exist inside.
   const own = Object.keys(env).filter(
     (key) =>
       env[key] !== process.env[key] && env[key] !== undefined && !/^GIT_CONFIG_(GLOBAL|SYSTEM)$/.test(key),
@@ -264,7 +263,7 @@ interface OuterFiles {
   files: ReadonlyMap<string, string>;
 }
 
-/** Written by ralph, and not seen by git. */
+/** Files that ralph writes and git ignores. */
 const OWN = [ACTIVE_FILE, join(RUNTIME_FOLDER, "progress.md")];
 const MAX_BYTES = 1024 * 1024;
 const MAX_FILES = 50;
@@ -276,7 +275,7 @@ async function snapshot(workspace: string): Promise<OuterFiles> {
   return { head, files: new Map([...tree.files(), ...stamps]) };
 }
 
-/** Files that are to be written inside, or `all` where that is not enough. */
+/** Files to write inside, or `all` if that is not enough. */
 export function changesSince(before: OuterFiles, now: OuterFiles): string[] | "all" {
   if (before.head !== now.head || [...before.files.keys()].some((name) => !now.files.has(name))) return "all";
   const changed = [...now.files].filter(([name, state]) => before.files.get(name) !== state);

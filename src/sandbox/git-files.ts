@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { git, gitFolders, repositoryRoot } from "../workspace/git.js";
 import { type HeldPath, isBehindLink } from "./held.js";
 
-/** What git obeys in its folder. An empty `commondir` would be an error, and `.` is what git does without it. */
+/** What git obeys in its folder. An empty `commondir` would be an error; `.` equals a missing file. */
 const OBEYED: Record<string, string | null | undefined> = {
   hooks: undefined,
   config: undefined,
@@ -13,10 +13,10 @@ const OBEYED: Record<string, string | null | undefined> = {
   "config.worktree": "",
 };
 
-/** A worktree has these from its repository; the last two are addresses, as git kept them in its first years. */
+/** A worktree shares these with its repository; the last two are addresses in git's oldest form. */
 const OBEYED_ONCE = { ...OBEYED, "info/attributes": "", remotes: null, branches: null };
 
-/** What git has to write for a commit, and what in it makes other programs run things. */
+/** What git must write for a commit, and which of its files make other programs run things. */
 export async function gitFiles(workspace: string): Promise<{ writes: string[]; held: HeldPath[] }> {
   const [common, own = common] = gitFolders(workspace);
   if (common === undefined || own === undefined) return { writes: [], held: [] };
@@ -27,7 +27,7 @@ export async function gitFiles(workspace: string): Promise<{ writes: string[]; h
   const hooks = asked.stdout.replace(/\n$/, "");
   mkdirSync(join(common, "hooks"), { recursive: true });
   const isWorktree = own !== common;
-  // The folder of a checkout itself, too: what is mounted cannot be moved away.
+  // The checkout's own folder, too: nobody can move a mount away.
   const commit = isWorktree
     ? await commitFiles(workspace, own, common)
     : { writes: [common], others: foldersIn(join(common, "worktrees")) };
@@ -38,7 +38,7 @@ export async function gitFiles(workspace: string): Promise<{ writes: string[]; h
     held: [
       ...rows(own, isWorktree ? OBEYED : OBEYED_ONCE),
       ...repositoriesIn(join(own, "modules")).flatMap((folder) => rows(folder, OBEYED_ONCE)),
-      // Another repository whose objects would be taken for those of this one.
+      // Another repository whose objects git would accept as its own.
       ...rows(common, { "objects/info/alternates": "" }),
       ...[...commit.others, ...(isFile ? [pointer] : [])].map((path) => ({ path })),
       { path: hooks, ...(isBelow(hooks, workspace) && { standIn: null }) },
@@ -56,7 +56,7 @@ function rows(folder: string, obeyed: typeof OBEYED): HeldPath[] {
   }));
 }
 
-/** Files that the configuration takes in are configuration, too. */
+/** Included files are configuration, too. */
 async function includedFiles(workspace: string): Promise<string[]> {
   const asked = ["config", "-z", "--show-origin", "--get-regexp", "^include(if\\..*)?\\.path$"];
   const fields = (await git(workspace, asked)).stdout.split("\0");
@@ -69,12 +69,12 @@ async function includedFiles(workspace: string): Promise<string[]> {
   });
 }
 
-/** What holds no branch, and is added to by a commit. `reftable` holds all branches, where a repository has it. */
+/** Folders without branches that a commit adds to. `reftable` has all branches, if the repository uses it. */
 const ADDED_TO = ["objects", "lfs", "reftable"];
 
 /**
- * A commit in a worktree needs its own records, a folder for objects, and its branch. A branch is written beside
- * itself and then renamed, so that its folder is open; the branches beside it, the `others`, are not.
+ * A commit in a worktree needs its own records, an object folder, and its branch. Git writes a branch beside
+ * itself and renames it, so the folder is writable; the branches beside it, the `others`, are not.
  */
 async function commitFiles(
   workspace: string,
@@ -94,7 +94,7 @@ async function commitFiles(
   return { writes: [...writes, ...folders], others };
 }
 
-/** A packed branch could be made anew beside the pack, and would win: it gets its file, as if it had moved. */
+/** A loose branch that an agent creates overrides a packed one: give each packed branch its loose file. */
 async function unpackBranches(workspace: string, common: string, folder: string): Promise<void> {
   const format = "--format=%(objectname) %(refname)";
   const { stdout } = await git(workspace, ["for-each-ref", format, `${folder}/`]);
@@ -108,7 +108,7 @@ async function unpackBranches(workspace: string, common: string, folder: string)
   }
 }
 
-/** Names of submodules can have slashes, and submodules can have submodules. */
+/** Names of submodules can contain slashes, and submodules can contain submodules. */
 function repositoriesIn(folder: string): string[] {
   return foldersIn(folder).flatMap((path) =>
     existsSync(join(path, "HEAD")) ? [path, ...repositoriesIn(join(path, "modules"))] : repositoriesIn(path),

@@ -15,30 +15,30 @@ import {
 import { basename, dirname, join } from "node:path";
 import { orElse, RalphError } from "../errors.js";
 
-/** A path that an agent must not write, make or replace. */
+/** A path that an agent must not write, create or replace. */
 export interface HeldPath {
   path: string;
-  /** What stands in for it while it is missing: a file with this content; null: an empty folder, which git does not see. */
+  /** Takes its place while missing: a file with this content; null: an empty folder, which git ignores. */
   standIn?: string | null;
-  /** Nothing can stand in for it: ralph looks for it afterwards. */
+  /** Nothing can take its place: ralph checks afterwards. */
   isWatched?: true;
-  /** Where it is there, it may be written. */
+  /** If it exists, the agent may write to it. */
   isOpen?: true;
 }
 
 export interface Hold {
-  /** Have to be removed after the call, whatever happens. */
+  /** To remove after the call, whatever happens. */
   standIns: HeldPath[];
   denyWrite: string[];
-  /** Throws where the agent has made what programs outside obey. */
+  /** Throws if the agent has created something that outside programs obey. */
   requireKept(): void;
 }
 
-/** Makes what stands in for missing paths, and remembers how the others are, and which links git's folders hold. */
+/** Creates stand-ins for missing paths, and records the state of the others and of git's links. */
 export function hold(paths: HeldPath[], gitFolders: string[]): Hold {
   const standIns = paths.flatMap(make);
   const denied = paths.filter((held) => isThere(held.path) && (!held.isOpen || standIns.includes(held)));
-  // A link cannot be kept from being replaced.
+  // Nothing can prevent the replacement of a link.
   const compared = paths.filter(
     ({ path, standIn, isWatched }) =>
       (standIn !== undefined && isLink(path)) ||
@@ -57,7 +57,7 @@ export function hold(paths: HeldPath[], gitFolders: string[]): Hold {
   };
 }
 
-/** Returns what it made: folders above first. */
+/** Returns what it made, parents first. */
 function make(held: HeldPath): HeldPath[] {
   const { path, standIn } = held;
   if (standIn === undefined || isThere(path)) return [];
@@ -67,12 +67,12 @@ function make(held: HeldPath): HeldPath[] {
   return [...folders, held];
 }
 
-/** Also true of a link that leads nowhere. */
+/** True also for a dangling link. */
 function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** What is made there would land elsewhere. */
+/** A file created there would land elsewhere. */
 export function isBehindLink(path: string, workspace: string): boolean {
   const above = dirname(path);
   return above.startsWith(`${workspace}/`) && (isLink(above) || isBehindLink(above, workspace));
@@ -84,23 +84,23 @@ export function isLink(path: string): boolean {
 
 const LINK = "link to ";
 
-/** undefined: nothing is there. */
+/** undefined: nothing exists there. */
 function contentAt(path: string): string | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isSymbolicLink()) return `${LINK}${readlinkSync(path)}`;
   return stat?.isFile() ? readFileSync(path, "utf8") : stat && "no file";
 }
 
-/** Removes what still is as it was made. */
+/** Removes each stand-in that is still unchanged. */
 export function removeStandIns(paths: HeldPath[]): void {
   for (const { path, standIn } of paths.toReversed()) {
-    // It may have got content, or be gone.
+    // The folder may have content by now, or be gone.
     if (standIn === null) orElse(() => rmdirSync(path), undefined);
     else if (standIn !== undefined) orElse(() => contentAt(path) === standIn && unlinkSync(path), undefined);
   }
 }
 
-/** Programs outside must not obey what the agent made all the same: ralph renames it, and the run ends. */
+/** Outside programs must not obey what the agent created: ralph renames it, and ends the run. */
 function requireSame(before: Map<string, string | undefined>): void {
   const broken = [...before].filter(
     ([path, was]) => contentAt(path) !== was && (isThere(path) || was?.startsWith(LINK)),
@@ -118,20 +118,20 @@ function requireSame(before: Map<string, string | undefined>): void {
   });
 }
 
-/** Links and pipes in folders of git. git makes none, and what it writes goes where they lead. */
+/** Links and pipes in folders of git. Git creates none, and writes through them. */
 function linksIn(folders: string[]): string[] {
   return folders.filter(existsSync).flatMap((folder) =>
     readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name);
       if (entry.isSymbolicLink()) return [path];
-      // Objects are named by their content, and never written twice.
+      // Objects are named by their content, and never rewritten.
       if (basename(folder) === "objects") return [];
       return entry.isFIFO() ? [path] : entry.isDirectory() ? linksIn([path]) : [];
     }),
   );
 }
 
-/** git outside would write there for the agent: ralph removes new ones, and the run ends. */
+/** Git outside would write through the agent's links: ralph removes new ones, and ends the run. */
 function requireNoLinks(planted: string[]): void {
   const [first] = planted;
   if (first === undefined) return;

@@ -5,7 +5,7 @@ import type { Agent } from "../agents/agent.js";
 import { orElse } from "../errors.js";
 import { someOf } from "../workspace/git.js";
 
-/** Hosts that the agents need, and those that were listed. */
+/** The hosts that the agents need, and those that the user lists. */
 export function hostsFor(agents: Agent[], env: NodeJS.ProcessEnv, listed: string[]): string[] {
   const hosts = agents.flatMap(({ needs }) => needs?.hosts ?? []);
   const named = agents.flatMap(({ needs }) => needs?.urlVariables ?? []).map((name) => env[name] ?? "");
@@ -23,17 +23,17 @@ function urlsInSettings({ needs, setup }: Agent, env: NodeJS.ProcessEnv): string
 }
 
 export interface Network {
-  /** As the library takes them: this machine goes by its address, too. */
+  /** In the form of the library, which also knows this machine by its address. */
   domains: string[];
-  /** Ports of this machine that are reached under the same number inside. */
+  /** Ports of this machine that the sandbox offers under the same number. */
   ports: number[];
-  /** All of this machine is reached through the proxy, in place of the loopback inside. */
+  /** The whole machine is reachable through the proxy, in place of the loopback inside. */
   reachesMachine: boolean;
 }
 
 const OWN = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d+))?$/i;
 
-/** Of hosts, with a port or without, and of ports of this machine that are needed beside them. */
+/** For hosts, with or without a port, and for further ports of this machine. */
 export function networkOf(hosts: string[], needed: number[] = []): Network {
   const own = hosts.flatMap((host) => {
     const match = OWN.exec(host);
@@ -45,9 +45,9 @@ export function networkOf(hosts: string[], needed: number[] = []): Network {
   return { domains: [...new Set([...hosts, ...names])], ports, reachesMachine };
 }
 
-/** An error of an agent, with the hosts that the sandbox refused it, and how to allow them. */
+/** An agent's error, with the hosts that the sandbox refused, and how to allow them. */
 export function withRefusedHosts(error: string, refused: string[]): string {
-  // Inside, nothing listens at a port of this machine that is not listed.
+  // Inside, nothing listens on an unlisted port of this machine.
   const isRefusal = /refused/i.test(error);
   const ports = isRefusal ? (error.match(/\b(?:127\.0\.0\.1|localhost):\d+/g) ?? []) : [];
   const hosts = [...new Set([...refused, ...ports])];

@@ -4,7 +4,7 @@ import type { StateFolder } from "../agents/agent.js";
 import { makeFolders, realPlace } from "../records/files.js";
 import type { SandboxScope } from "./sandbox.js";
 
-/** Folders that agents have to write to work at all. Only what is there can be let through. */
+/** Folders that agents must write to. Only existing ones can be made writable. */
 export function stateFolders({ agents, home, env, workspace }: SandboxScope): StateFolder[] {
   const all = new Set(agents.flatMap(({ needs }) => needs?.state ?? []));
   const found = [...all].flatMap((state) => {
@@ -23,9 +23,9 @@ export function isIn(path: string, folder: string): boolean {
 }
 
 /**
- * Programs outside obey what is in such a folder, so that each run has a copy of its own in `copies`. Folders of
- * programs and settings are shown as they are. What the agent renews, and what the user lets it write, is the user's
- * own. Returns flags of bubblewrap.
+ * Outside programs obey the content of such a folder, so each run has its own copy in `copies`. Folders with
+ * programs and settings appear unchanged. The agent writes to the user's own files only where it renews its
+ * login, or where the user allows it. Returns flags of bubblewrap.
  */
 export function ownState(
   folders: StateFolder[],
@@ -55,13 +55,13 @@ export function ownState(
   });
 }
 
-/** Of one folder: what holds more is history or a cache, and begins empty. */
+/** For one folder; a folder with more files is a history or a cache, and starts empty. */
 const MOST_FILES = 300;
 const MOST_BYTES = 8 * 1024 * 1024;
 /** They can be in the middle of a change. */
 const DATABASE = /\.(sqlite\d*|db)(-\w+)?$/;
 
-/** Files and links that this user can read, and folders of few of them. */
+/** Files and links that this user can read, and small folders. */
 function isSmall(top: string): boolean {
   let [files, bytes] = [0, 0];
   const fits = (path: string): boolean => {

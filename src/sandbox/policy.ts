@@ -11,14 +11,14 @@ import { isIn, ownState, stateFolders } from "./own-state.js";
 import type { SandboxCall, SandboxScope, SandboxSpec } from "./sandbox.js";
 import { secretPaths } from "./secrets.js";
 
-/** What other programs of the user obey in a project, or ralph itself. */
+/** What ralph, or other programs of the user, obey in a project. */
 const OBEYED = [
   ...[".agents", ".amp", ".claude", ".codex", ".cursor", ".gemini", ".mcp.json", ".opencode"],
   ...["opencode.json", "opencode.jsonc", ".windsurf", ".zed", ".vscode", ".idea"],
   ...[".devcontainer", ".devcontainer.json", ".husky", ACTIVE_FILE, "ralph/allowed-commands.txt"],
 ];
 
-/** What an agent may read and write. What is denied is denied, whatever is allowed. */
+/** What an agent may read and write. A denial overrides any permission. */
 export interface FilePolicy {
   denyRead: string[];
   allowWrite: string[];
@@ -30,7 +30,7 @@ export interface RunPolicy extends FilePolicy {
   mounts: string[];
 }
 
-/** `own` is a folder of this sandbox alone, which no agent can write, `temp` the one for temporary files. */
+/** `own` is a folder of this sandbox that no agent can write to, `temp` the one for temporary files. */
 export async function runPolicy(
   spec: SandboxSpec,
   scope: SandboxScope,
@@ -40,14 +40,14 @@ export async function runPolicy(
     checkedPaths(spec, scope),
     heldIn(scope),
   ]);
-  // A ralph that was killed may have left them behind; no repository and no settings are empty.
+  // A killed ralph may have left stand-ins behind; no real repository or settings are empty.
   removeStandIns(held);
   const denyRead = [...secrets, pipesFolder(scope.ralphHome), ...hidden];
   const state = stateFolders(scope);
   const policy = { denyRead, allowWrite: [scope.workspace, temp, ...allowed], denyWrite: [own, ...kept] };
   if (process.platform === "linux")
     return { ...policy, mounts: ownState(state, join(own, "state"), { hidden: denyRead, allowed }) };
-  // Seatbelt puts nothing in the place of anything else.
+  // Seatbelt cannot put one path in place of another.
   const obeyed = state.flatMap(({ path, obeys = [] }) => obeys.map((name) => join(path, name)));
   return {
     denyRead,
@@ -57,7 +57,7 @@ export async function runPolicy(
   };
 }
 
-/** What is there can change between two calls. */
+/** The existing files can change between two calls. */
 export async function callPolicy(
   policy: RunPolicy,
   scope: SandboxScope,
@@ -66,7 +66,7 @@ export async function callPolicy(
   const { gitWrites, held } = await heldIn(scope);
   const holding = hold(held, gitWrites);
   const records = writes.length === 0 ? [scope.ralphHome] : [];
-  // The folder of a file that stays must not be moved away with it.
+  // An agent must not move a held file away with its folder.
   const folders = held.filter(({ standIn, isWatched }) => standIn !== undefined || isWatched);
   const above = folders.map(({ path }) => dirname(path));
   const allowWrite = [...policy.allowWrite, ...gitWrites, ...above, ...writes];
@@ -78,7 +78,7 @@ export async function callPolicy(
   };
 }
 
-/** Paths that must not come to be: git outside would obey a new repository, too. */
+/** Paths that an agent must not create: git outside would obey a new repository, too. */
 async function heldIn({ workspace, agents }: SandboxScope) {
   prepareRuntimeFolder(workspace);
   const { writes: gitWrites, held: inGit } = await gitFiles(workspace);
@@ -93,7 +93,7 @@ async function heldIn({ workspace, agents }: SandboxScope) {
   return { gitWrites, held: [...held, repository, runtime, ...inGit] };
 }
 
-/** What the settings ask for, as paths. Settings that contradict each other or ralph are refused before a run. */
+/** The paths in the settings. Refuses settings that contradict each other or ralph before the run starts. */
 export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope) {
   const { workspace, home, ralphHome } = scope;
   const full = (paths: string[]): string[] =>
@@ -117,7 +117,7 @@ export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope) {
     ["allowWrite", within(own), "is among what no agent may write"],
   ];
   for (const [key, path, why] of rules) if (path !== undefined) throw wrong(key, `${path} ${why}`);
-  // An agent that sees an empty folder in place of a tracked one would commit that all of its files are gone.
+  // An agent that sees an empty folder instead of a tracked one would commit the removal of its files.
   const inside = hidden.filter((path) => isIn(path, workspace));
   const { stdout } =
     inside.length === 0 ? { stdout: "" } : await git(workspace, ["ls-files", "-z", "--", ...inside]);
@@ -130,12 +130,12 @@ export async function checkedPaths(spec: SandboxSpec, scope: SandboxScope) {
   return { allowed, hidden, kept, secrets };
 }
 
-/** By its name, or where its links lead. */
+/** By its name, or by where its links lead. */
 function leadsInto(path: string, folder: string): boolean {
   return isIn(path, folder) || isIn(realPlace(path), realPlace(folder));
 }
 
-/** Only what is there can be let through. */
+/** Only existing paths can be made writable. */
 function makeAllowed(path: string): void {
   try {
     makeFolders(path);

@@ -6,10 +6,10 @@ export type SandboxKind = "docker" | "srt" | "none";
 
 export type DockerProgram = "docker" | "sbx";
 
-/** What a run is shut into, and what it may do there. Part of the records of a run. */
+/** The kind of sandbox of a run, and what it allows. Part of the run's records. */
 export interface SandboxSpec {
   kind: SandboxKind;
-  /** The program that `docker` stands for here. */
+  /** The program that provides `docker` here. */
   program?: DockerProgram | undefined;
   /** Hosts beside those of the agent's provider. */
   allowHosts: string[];
@@ -17,11 +17,11 @@ export interface SandboxSpec {
   denyRead: string[];
   denyWrite: string[];
   checks: boolean;
-  /** How long files take to get from the inside to the outside. */
+  /** How long the sandbox takes to write files outside. */
   settleMs: number;
 }
 
-/** The run that a sandbox is opened for. */
+/** The run that opens a sandbox. */
 export interface SandboxScope {
   workspace: string;
   home: string;
@@ -31,14 +31,14 @@ export interface SandboxScope {
   stop: AbortSignal;
 }
 
-/** A command that is to run inside. */
+/** A command to run inside. */
 export interface SandboxCall {
   command: Command;
-  /** The agent that is called; without it, the command is a check. */
+  /** The agent to call; without it, the command is a check. */
   agent?: Agent["name"] | undefined;
-  /** Ports of this machine that it has to reach. */
+  /** Ports of this machine that it must reach. */
   ports?: number[] | undefined;
-  /** Files outside of the workspace that it has to write. */
+  /** Files outside the workspace that it must write. */
   writes?: string[] | undefined;
   /** It has a terminal, and ralph types its input. */
   isTyped?: boolean | undefined;
@@ -48,13 +48,13 @@ export interface SandboxCall {
 export interface Sandbox {
   /** Whether an agent inside can reach ports of this machine. */
   reachesLoop: boolean;
-  /** Whether it has programs of its own, not those of this machine. */
+  /** Whether it has its own programs, instead of this machine's. */
   hasOwnPrograms: boolean;
   wrap(call: SandboxCall): Promise<Command>;
-  /** The wrapped command has ended; returns how the command inside did. */
+  /** The wrapped command has ended; returns the exit of the command inside. */
   ended(exit: Exit): Promise<Exit>;
   explain(error: string): string;
-  /** The run was paused: files may have changed while nothing ran. */
+  /** The run was paused: files may have changed meanwhile. */
   wasPaused(): void;
   close(): Promise<void>;
 }
@@ -67,15 +67,15 @@ export interface FindOptions {
   stop?: AbortSignal | undefined;
 }
 
-/** Whether a sandbox can be used here. */
+/** Whether a sandbox works here. */
 export type Availability =
   | { status: "works"; about: string; program?: DockerProgram }
-  /** `packages`: what has to be installed, where that is all. */
+  /** `packages`: what to install, if nothing else is wrong. */
   | { status: "missing" | "broken"; why: string; fix: string; packages?: string[] };
 
 export interface SandboxType {
   find(options: FindOptions): Promise<Availability>;
-  /** Throws where the settings ask for what cannot be had. */
+  /** Throws if the settings ask for something impossible. */
   check?(spec: SandboxSpec, scope: SandboxScope): Promise<void>;
   open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox | undefined>;
   /** What it allows, in a few words. */

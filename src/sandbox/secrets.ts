@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AGENT_NAMES, agentFor } from "../agents/index.js";
 import type { SandboxScope } from "./sandbox.js";
 
-/** Keys, tokens and logins in a home folder that no agent has to read. */
+/** Keys, tokens and logins in a home folder that no agent must read. */
 const IN_HOME = `
   .ssh .gnupg .aws .azure .kube .password-store .local/share/keyrings Library/Keychains Library/Cookies
   .config/gcloud .config/gh .config/hub .config/glab-cli .config/op .config/doctl .config/rclone
@@ -17,7 +17,7 @@ const IN_HOME = `
 
 const OF_THE_SYSTEM = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh"];
 
-/** What is hidden from the agents of a run: keys, logins of all other agents, and all of that in other homes. */
+/** What agents of a run must not see: keys, logins of other agents, and all secrets in other homes. */
 export async function secretPaths(
   { home, env, agents }: Pick<SandboxScope, "home" | "env" | "agents">,
   others = otherHomes(home),
@@ -33,7 +33,7 @@ export async function secretPaths(
     ...keys.map((path) => join(home, path)),
     ...OF_THE_SYSTEM,
     ...logins.map(fileOf),
-    // Those of others could be many, so that only what is there is hidden.
+    // Other homes may be many, so this hides only files that exist.
     ...others.flatMap((other) => elsewhere.map((path) => join(other, path))).filter(existsSync),
   ].filter((path) => !used.includes(path));
 }

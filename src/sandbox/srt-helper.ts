@@ -11,17 +11,17 @@ import { type HeldPath, removeStandIns } from "./held.js";
  */
 
 const folders = process.argv.slice(2);
-// The part of it that is needed: the whole takes longer to load.
+// The needed part of the library: all of it takes longer to load.
 const library = import("@anthropic-ai/sandbox-runtime/dist/sandbox/sandbox-manager.js");
-// The first answer reports it.
+// The first answer reports the error.
 library.catch(() => {});
 
-/** What the loop asks for. `begin` comes first, so that both get ready at the same time. */
+/** The loop's questions. `begin` comes first, so that both sides prepare at the same time. */
 export type HelperQuestion =
   | { begin: SandboxRuntimeConfig }
   | { wrap: string; config: SandboxRuntimeConfig; held: HeldPath[] }
   | { done: true };
-/** `refused`: hosts that the agent was kept from, since the last time. */
+/** `refused`: hosts that the sandbox refused to the agent since the last answer. */
 export type HelperAnswer = { command: string; refused?: string[] } | { error: string };
 
 let held: HeldPath[] = [];
@@ -31,7 +31,7 @@ const MOST_REFUSED = 100;
 async function answer(question: HelperQuestion): Promise<HelperAnswer> {
   const { SandboxManager: manager } = await library;
   if ("begin" in question) {
-    // Asked about hosts that are not listed.
+    // Called for hosts that are not listed.
     await manager.initialize(question.begin, async ({ host, port }) => {
       const isUsual = port === undefined || port === 443 || port === 80;
       if (refused.size < MOST_REFUSED) refused.add(isUsual ? host : `${host}:${port}`);
@@ -65,7 +65,7 @@ async function leave(): Promise<void> {
   }
 }
 
-// What is written for a loop that is gone is lost, and no failure.
+// Output for a loop that is gone is lost; that is no failure.
 process.stdout.on("error", () => {});
 const lines = createLineSplitter();
 let before = Promise.resolve();

@@ -7,14 +7,14 @@ export interface InsideOptions {
   command: Pick<Command, "file" | "args">;
   temp: string;
   network: Pick<Network, "ports" | "reachesMachine">;
-  /** Signals that were ignored on the way in are taken as usual again. */
+  /** Restores the default action of signals that the sandbox ignores. */
   restoresSignals: boolean;
   platform: NodeJS.Platform;
-  /** PATH of the command, where it is not that of ralph's own programs. */
+  /** The command's PATH, if it differs from that of ralph's own programs. */
   path: string | undefined;
 }
 
-/** The shell script that is started inside, and runs the command. */
+/** The shell script that starts inside and runs the command. */
 export function insideScript(options: InsideOptions): string {
   const { command, temp, network, restoresSignals, platform, path } = options;
   const { ports, reachesMachine } = network;
@@ -26,7 +26,7 @@ export function insideScript(options: InsideOptions): string {
     ...["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"].map((name) => `export ${name}=${quoteWord(temp)}`),
     ...(reachesMachine ? ["export NO_PROXY= no_proxy="] : []),
     ...(isLinux && ports.length > 0 ? forwarding(ports) : []),
-    // The shell outlives the command, as it ignores SIGTERM, and has nothing to say of its end.
+    // The shell ignores SIGTERM, outlives the command, and prints nothing about its end.
     ...(restoresSignals
       ? ["exec 3>&2 2>/dev/null", `(exec env --default-signal=TERM ${words} 2>&3 3>&-)`, "exit $?"]
       : [`exec ${words}`]),
@@ -34,10 +34,10 @@ export function insideScript(options: InsideOptions): string {
   ].join("\n");
 }
 
-/** What was mounted outside of a namespace cannot be undone in it, nor be seen anew, by root either. */
+/** Inside a namespace, not even root can undo or repeat a mount from outside. */
 const LOCKED = ["unshare", "--user", "--map-root-user", "--mount", "--"];
 
-/** Sockets of the file system cannot be opened inside, so it goes through the proxy, which knows these ports. */
+/** Unix sockets cannot be opened inside, so the traffic goes through the proxy, which knows these ports. */
 function forwarding(ports: number[]): string[] {
   const entry = (port: number): string =>
     `:${port.toString(16).toUpperCase().padStart(4, "0")} 00000000:0000 0A`;
@@ -48,7 +48,7 @@ function forwarding(ports: number[]): string[] {
       (port) =>
         `socat TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr PROXY:localhost:127.0.0.1:${port},proxyport=3128,proxyauth="$proxy" </dev/null >/dev/null 2>&1 &`,
     ),
-    // Waits until socat listens, at most a second.
+    // Waits until socat listens, for a second at most.
     ...ports.map(
       (port) =>
         `for _ in 1 2 3 4 5 6 7 8 9 10; do grep -q '${entry(port)}' /proc/net/tcp && break; sleep 0.1; done`,
@@ -56,7 +56,7 @@ function forwarding(ports: number[]): string[] {
   ];
 }
 
-/** A file that ralph was started with could be a folder outside, or be open for writing. */
+/** A descriptor that ralph inherited could be a folder outside, or be writable. */
 const CLOSE_INHERITED =
   "for fd in /dev/fd/*; do fd=$" +
   '{fd##*/}; case $fd in [012]|*[!0-9]*) ;; *) eval "exec $fd>&-";; esac; done';

@@ -8,7 +8,7 @@ export type Origins = Pick<Call, "variables" | "substituted">;
 const MOST_FIELDS = 64;
 const LONGEST = 200_000;
 
-/** The fields that a word becomes. */
+/** The fields that a word expands to. */
 export function expandWord(word: Word, scope: Scope, origins: Origins): string[] {
   if (word.parts === undefined) return [word.value];
   const done: string[] = [];
@@ -42,7 +42,7 @@ export function expandParts(parts: readonly WordPart[], scope: Scope, origins: O
   return text;
 }
 
-/** No piece at all is a word that vanishes; several are split into fields. */
+/** A word without a piece disappears; several pieces are split into fields. */
 function piecesOf(part: WordPart, scope: Scope, origins: Origins): string[] {
   switch (part.type) {
     case "Literal":
@@ -70,7 +70,7 @@ function piecesOf(part: WordPart, scope: Scope, origins: Origins): string[] {
   }
 }
 
-/** The texts that `{a,b}` stands for; of a range, its ends. */
+/** The alternatives of `{a,b}`; for a range, its ends. */
 function braceAlternatives(text: string): string[] {
   const inside = text.slice(1, -1).replace(/["'\\]/g, "");
   if (/^\w+\.\.\w+$/.test(inside)) return inside.split("..");
@@ -88,7 +88,7 @@ function expansionValue(part: WordPart, scope: Scope, origins: Origins): string 
   return printed?.text?.replace(/\n+$/, "") ?? UNKNOWN;
 }
 
-/** What is not quoted becomes several fields at spaces. */
+/** Splits unquoted text at spaces. */
 function fields(value: string): string[] {
   if (value === "") return [];
   return /^\s+$/.test(value) ? ["", ""] : value.split(/[ \t\n]+/);
@@ -101,12 +101,12 @@ function variableValue(name: string, scope: Scope, origins: Origins): string {
   return value ?? UNKNOWN;
 }
 
-/** `${name…}`: defaults are followed, other operations make it unknown. */
+/** `${name…}`: follows defaults; any other operation makes the value unknown. */
 function parameterValue(part: ParameterExpansionPart, scope: Scope, origins: Origins): string {
   const { operation, parameter, prefix, index } = part;
   if (prefix === "#") return UNKNOWN;
   const isDefault = operation?.type === "Default";
-  // What is given for the case that a variable is not set is taken: nobody can know whether it is.
+  // Use the default: nobody can know whether the variable is set.
   const other = () => (isDefault ? expandToText(operation.operand, scope, origins) : UNKNOWN);
   if (isDefault && operation.operator.endsWith("+")) return other();
   const value = variableValue(parameter, scope, origins);

@@ -11,21 +11,21 @@ import { resolvePath } from "../paths.js";
 import { namesIn, UNKNOWN } from "../text.js";
 import { writtenPaths } from "../writes.js";
 
-/** Programs that print what they read, or a part of it. */
+/** Programs that print some or all of their input. */
 const FILTERS = namesIn("cat head tail sort uniq grep egrep fgrep tee column shuf tac pv");
 const SILENT = namesIn("true : cd test [ set export read mkdir touch rm chmod");
 
-/** What a command prints, where that can be known without running it. */
+/** What a command prints, if the guard can know that without running it. */
 export function printedBy(call: Call): Stream {
   const { program, args, input } = call;
-  // `cat x.sh | sh` is as good as `sh x.sh`.
+  // `cat x.sh | sh` equals `sh x.sh`.
   const isScript = program === "cat" && args.length > 0 && args.every((arg) => /\.(ba|z)?sh$/.test(arg));
   const name = program === "git" ? `git ${args[0] ?? ""}` : program;
   const from = [name, ...(input?.from ?? []), ...(isScript ? ["<"] : [])];
   return { text: SILENT.has(program) ? "" : textOf(call), from };
 }
 
-/** What a file holds, if the command itself has written it. */
+/** The content of a file, if the command itself has written it. */
 export function contentOf(path: string, scope: Scope): Stream {
   if (path === "/dev/null") return { text: "", from: [] };
   const kept = scope.files.get(path) ?? scope.files.get(resolvePath(path, scope));
@@ -59,14 +59,14 @@ function filtered({ program, plain, input, scope }: Call): string | undefined {
   return texts.every((text) => text !== undefined) ? texts.join("") : undefined;
 }
 
-/** A file that `find` comes to, by its name if that is given. */
+/** A file that `find` finds, by name if one is given. */
 export function foundBy(args: string[]): string {
   const [first = "."] = afterOptions(args, ["-D"]);
   const [name = UNKNOWN] = valuesOf(args, "-name", "-iname");
   return `${/^[-(!]/.test(first) ? "." : first.replace(/\/$/, "")}/${name}`;
 }
 
-/** Letters that are written as numbers are not read. */
+/** The guard does not decode letters written as numbers. */
 const ENCODED = /\\[xu0-7]/;
 
 function echoed(args: string[]): string | undefined {
@@ -110,7 +110,7 @@ function takeInput({ program, args, scope, input }: Call): void {
 
 const CHANGES_LITTLE = namesIn("chmod chown touch rm sed mkdir rsync tar unzip truncate");
 
-/** A file that is written and run in one go is judged by what was written. */
+/** If a command writes a file and runs it, the guard judges what it wrote. */
 function rememberFiles(call: Call): void {
   const { scope, program, plain } = call;
   if (CHANGES_LITTLE.has(program) && call.redirections.length === 0) return;

@@ -23,12 +23,12 @@ const MOST_PIPED = 100;
 const MOST_BRACES = 1000;
 const NOTHING: Stream = { text: "", from: [] };
 
-/** Follows a command line as a shell would, without running anything, and hands each simple command to the rules. */
+/** Follows a command line as a shell would, without running anything, and judges each simple command. */
 export function runText(text: string, scope: Scope, input?: Stream): Stream {
   return hasManyBraces(text) ? tooMuch(scope) : runNode(parse(text), scope, input);
 }
 
-/** The parser looks for the end of each brace that is opened, up to the end of the word. */
+/** The parser searches for the end of each opened brace up to the end of the word. */
 function hasManyBraces(text: string): boolean {
   if (text.length < MOST_BRACES) return false;
   return text.split(/\s/).some((word) => word.split("{").length - word.split("}").length > MOST_BRACES);
@@ -66,7 +66,7 @@ export function runNode(node: SyntaxNode, scope: Scope, input?: Stream, readers:
   }
 }
 
-/** Lists, branches and loops: each part is looked at, since nobody knows which of them would run. */
+/** Lists, branches and loops: examines every part, because any of them may run. */
 function runParts(node: SyntaxNode, scope: Scope, input: Stream | undefined, readers: string[]): Stream {
   const [error] = "errors" in node ? (node.errors ?? []) : [];
   if (error !== undefined)
@@ -90,7 +90,7 @@ function runPipeline(
   return stream ?? NOTHING;
 }
 
-/** A search for a harmless word shows no more than that. */
+/** A search for a harmless word shows only matching lines. */
 function readerName(command: SyntaxNode): string {
   if (command.type !== "Command") return command.type;
   const name = command.name?.value ?? "";
@@ -110,7 +110,7 @@ function runFor(node: For | Select, scope: Scope, input?: Stream): Stream {
   return joined(rounds);
 }
 
-/** The body is looked at even if nothing calls it: a trap or another shell can. */
+/** Examines the body even without a call: a trap or another shell can call it. */
 function define({ name, body }: FunctionNode, scope: Scope): Stream {
   const { report } = scope.session;
   if (forksItself(name.value, body))
@@ -122,7 +122,7 @@ function define({ name, body }: FunctionNode, scope: Scope): Stream {
   return NOTHING;
 }
 
-/** A function that calls itself beside itself: in a pipe or in the background. */
+/** A function that calls itself in a pipe or in the background. */
 function forksItself(name: string, body: SyntaxNode): boolean {
   const isCall = (node: SyntaxNode) => node.type === "Command" && node.name?.value === name;
   const isBeside = (node: SyntaxNode) =>
@@ -149,7 +149,7 @@ function tooMuch(scope: Scope): Stream {
   return { text: undefined, from: [] };
 }
 
-/** Expands a simple command and hands it to the rules. */
+/** Expands a simple command and judges it. */
 function runCommand(node: Command, scope: Scope, input: Stream | undefined, readers: string[]): Stream {
   const origins: Origins = { variables: [], substituted: [] };
   const prefix = node.prefix.filter((part) => part.type === "Assignment");
@@ -179,7 +179,7 @@ function assigned({ name, value: node, index, append }: Assignment, scope: Scope
   return { name, value: append ? `${scope.variables.get(name) ?? UNKNOWN}${value}` : value };
 }
 
-/** Where it writes to, and what it reads if that is said here. */
+/** The files that it writes to, and its input if a redirection names it. */
 function redirectionsOf(
   nodes: readonly RedirectionNode[],
   scope: Scope,

@@ -11,55 +11,55 @@ import { isAboutTests } from "../workspace/runner.js";
 import { createExcerpt, ending, readable } from "./excerpt.js";
 import { createTestTally, type TestTally } from "./no-tests.js";
 
-/** A command whose exit code decides; that of a pipeline's state is its gate. */
+/** A command whose exit code decides; the gate of a pipeline's state is one, too. */
 export interface Check {
-  /** What it is called, where that is not its command. */
+  /** Its name, if that is not its command. */
   name?: string | undefined;
   command: string;
-  /** What is run, where the command is only what it is called. No process shows it in its arguments. */
+  /** The script to run, if `command` is only its name. No process shows it in its arguments. */
   script?: string | undefined;
   timeoutMs: number;
   /** Guidance for the agent when it fails. */
   hint?: string | undefined;
-  /** File for all of its output, absolute or from the workspace on; left out: none is kept. */
+  /** The file for its output, absolute or relative to the workspace; without it, none is kept. */
   log?: string;
-  /** Patterns of the files that it depends on, where they are known. */
+  /** Patterns of the files that it depends on, if known. */
   inputs?: readonly string[] | undefined;
-  /** It is known that its result changes without a reason: it is tried again when it fails. */
+  /** Known to change its result without a reason: ralph retries it when it fails. */
   flaky?: "retry" | undefined;
-  /** For checks that ask for more than exit 0: runs the check and returns the result that counts. */
+  /** For checks that need more than exit 0: runs the check and returns the result that counts. */
   judge?(run: () => Promise<CheckResult>): Promise<CheckResult>;
 }
 
-/** Where and how the checks of a run are run. */
+/** Where and how the checks of a run execute. */
 export interface CheckSetup {
   workspace: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
-  /** How much of an output is shown and told: `outputTruncateChars` of the settings. */
+  /** How much of an output people and agents get: `outputTruncateChars` in the settings. */
   outputChars?: number | undefined;
-  /** Whatever a check leaves running is left alone. */
+  /** Do not end what a check leaves running. */
   keepBackground?: boolean | undefined;
-  /** Left out: checks run as the user would run them. */
+  /** Without it, checks run as the user would run them. */
   sandbox?: Sandbox | undefined;
-  /** Called when a check has ended: why it does not count, whatever its exit code. */
+  /** Called after a check: why it does not count, whatever its exit code. */
   spoiled?: (() => Promise<string | undefined>) | undefined;
 }
 
-/** The event of a check that has ended, and what recipes need beyond it. */
+/** The event at the end of a check, and what recipes need beyond it. */
 export interface CheckResult {
   check: Check;
   event: CheckFinished;
-  /** The end of its output as it was printed, several times as long as that of the event. */
+  /** The end of its output, unchanged, several times as long as in the event. */
   output: string;
-  /** What all of its output says about tests. */
+  /** What its whole output says about tests. */
   tests: TestTally;
 }
 
 const CHARS = 5000;
-/** Colours and redrawn lines are taken out of an output before it is cut. */
+/** Removing colours and redrawn lines shortens an output before it is cut. */
 const RAW_PER_CHAR = 8;
-/** A line that says how many tests ran is never longer; one that was redrawn often may be. */
+/** A line with the number of tests is never longer, but a line that is redrawn often may be. */
 const LINE_BYTES = 64 * 1024;
 
 /** Runs one check as the user would type it. Exit 0 is a pass, unless it had tests to run and ran none. */
@@ -112,7 +112,7 @@ export async function runCheck(
   return { check, event, output, tests };
 }
 
-/** The agent of another run could look at the arguments of every process: a script is read from stdin. */
+/** Agents of other runs can read the arguments of every process: the shell reads a script from stdin. */
 function shellWords({ command, script }: Check): Pick<Command, "args" | "stdin"> {
   if (script === undefined) return { args: ["-c", `exec 2>&1; ${command}`] };
   return { args: ["-c", 'script=$(cat); exec 2>&1 < /dev/null; eval "$script"'], stdin: script };
@@ -123,12 +123,12 @@ function whatIsKnown<Facts extends object>(facts: Facts) {
   return Object.fromEntries(known) as { [Key in keyof Facts]?: NonNullable<Facts[Key]> };
 }
 
-/** A check that was not run has not failed. */
+/** A check that did not run has not failed. */
 export function hasFailed({ event }: Pick<CheckResult, "event">): boolean {
   return !event.passed && event.skipped === undefined;
 }
 
-/** The result of a check that was not run. One whose inputs are unchanged passes as it did. */
+/** The result of a check that did not run. With unchanged inputs, it passes as before. */
 export function notRun(
   check: Check,
   iteration: number,
@@ -143,11 +143,11 @@ export function notRun(
   return { check, event, output: "", tests: createTestTally() };
 }
 
-/** A character has at most four bytes; a secret at the border has to be seen whole. */
+/** A character has four bytes at most; redaction must see a secret at the border whole. */
 const BYTES_PER_CHAR = 4;
 const MARGIN_BYTES = 4096;
 
-/** The end of an output that may be endless. */
+/** Keeps the end of an output of any length. */
 function createEnd(chars: number) {
   const tailBytes = chars * BYTES_PER_CHAR + MARGIN_BYTES;
   let tail: Buffer[] = [];

@@ -2,10 +2,10 @@ import type { CheckFinished } from "../events.js";
 import type { Check, CheckResult } from "./check.js";
 import { howItFailed } from "./failure.js";
 
-/** How often a check that is known to be flaky is tried. */
+/** How often ralph runs a check that is known to be flaky. */
 const TRIES = 3;
 
-/** The same check; it fails where its result differs from the one before. */
+/** The same check; it fails if its result differs from the one before. */
 export function comparedWith(check: Check, before: CheckResult | undefined): Check {
   if (before === undefined || before.event.skipped === "after_failure") return check;
   const { judge } = retried(check);
@@ -23,13 +23,13 @@ export function comparedWith(check: Check, before: CheckResult | undefined): Che
   };
 }
 
-/** What a check did the first time is still to be seen, though its event is replaced. */
+/** Keeps the first result visible, although its event is replaced. */
 function withEarlier(result: CheckResult, { event: { flaky } }: CheckResult): CheckResult {
   if (flaky === undefined || result.event.flaky !== undefined) return result;
   return { ...result, event: { ...result.event, flaky } };
 }
 
-/** A check that is known to be flaky passes when one of its tries does, and says what the others came to. */
+/** A check that is known to be flaky passes if one of its tries does, and reports the others. */
 export function retried(check: Check): Check {
   if (check.flaky !== "retry") return check;
   return {

@@ -1,4 +1,4 @@
-/** Whether a final message says that the work is done: by the tag itself, or as a promise. */
+/** Whether a final message says that the work is done: with the tag itself, or with a promise. */
 export function saysTag(message: string, tag: string): boolean {
   if (saysPromise(message, tag)) return true;
   const text = ownProse(message);
@@ -17,26 +17,26 @@ export function isCompletionResponse(message: string, expected: string): boolean
   return response?.toLowerCase() === expected.trim().toLowerCase();
 }
 
-// Without `^` and `$`, V8 finds them in the middle of a character that takes two units.
+// Without `^` and `$`, V8 matches in the middle of a surrogate pair.
 const START = "^(?<![\\s\\S])";
 const END = "$(?![\\s\\S])";
 
 /**
- * A done pattern: a regular expression of JavaScript, and of Python `(?i)`, `(?P<name>…)`, `(?P=name)`, `\A` and
- * `\Z`. `^` and `$` are the ends of a line. Throws an Error that says what is wrong with it.
+ * A done pattern: a JavaScript regular expression, with Python's `(?i)`, `(?P<name>…)`, `(?P=name)`, `\A` and
+ * `\Z`. `^` and `$` match at line ends. Throws an Error that explains an invalid pattern.
  */
 export function donePattern(source: string): RegExp {
   const [leading = "", own = ""] = /^\(\?([ims]+)\)/.exec(source) ?? [];
   const flags = [...new Set(`m${own}`)].join("");
   const pattern = source
     .slice(leading.length)
-    // Without an anchor, what begins with `.*` is tried from every character of a long line, which takes its square.
+    // An unanchored `.*` is tried at every character of a long line, in quadratic time.
     .replace(/^(?=\.[*+](?!\?))/, own.includes("s") ? START : "^")
     .replace(/\\A|\\[Zz]|\(\?P<|\(\?P=(\w+)\)|\\[\s\S]/g, (found, name?: string) => {
       if (name !== undefined) return `\\k<${name}>`;
       return { "\\A": START, "\\Z": END, "\\z": END, "(?P<": "(?<" }[found] ?? found;
     });
-  // Braces and escapes that mean nothing are only allowed without `u`.
+  // `u` forbids braces and escapes without a meaning.
   let failure: unknown;
   for (const all of [`${flags}u`, flags])
     try {
@@ -49,14 +49,14 @@ export function donePattern(source: string): RegExp {
   throw new Error(message.slice(message.lastIndexOf(": ") + 2).toLowerCase(), { cause: failure });
 }
 
-/** List bullets, headings, emphasis, backticks, ticks and tags: what may stand around words that count. */
+/** List bullets, headings, emphasis, backticks, check marks and tags: what may surround words that count. */
 const AROUND =
   "(?:[*_`\\ufeff\\ufe0f✅✔✓☑🎉]|[-+] |#+ |\\d+[.)] |\\[[xX]\\] |<(response|promise)>[^<]*</\\1>|</?(?!(?:promise|q|s|del|strike|pre|blockquote)\\b)[\\w-]+>|SPACE)*";
 const ON_LINE = AROUND.replace("SPACE", "[^\\S\\n]");
 const BEFORE = new RegExp(`^${ON_LINE}$`, "u");
 
 const AFTER_WORD = endsAfter("");
-/** A tag may be followed by the end of its sentence; a bare word with a full stop is part of one. */
+/** The end of a sentence may follow a tag, but a bare word with a full stop belongs to a sentence. */
 const AFTER_TAG = endsAfter("[.!]*");
 
 function endsAfter(sign: string) {
@@ -66,7 +66,7 @@ function endsAfter(sign: string) {
   };
 }
 
-/** What an agent says in tags of this name, where it counts. */
+/** The text in tags of this name, where it counts. */
 function saidInTags(message: string, name: "response" | "promise"): string[] {
   const text = ownProse(message);
   const lower = text.toLowerCase();
@@ -86,7 +86,7 @@ const FENCE = /^\s*(?:(?:[-*+]|\d+[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})/;
 const HTML_CODE = /^\s*<(pre|code)\b[^>]*>\s*(?:<code\b[^>]*>)?\s*$/i;
 const QUOTE = /^\s*(?:(?:[-*+]|\d+[.)])\s+)*>/;
 
-/** Without code blocks and quotes; a code block that is never closed reaches to the end. */
+/** The message without code blocks and quotes; an unclosed code block reaches to the end. */
 function ownProse(message: string): string {
   let isEnd: ((line: string) => boolean) | undefined;
   const prose = message.split("\n").map((line) => {
@@ -107,11 +107,11 @@ function ownProse(message: string): string {
   return prose.join("\n");
 }
 
-/** No more than this of a line, and of the lines around it, is looked at. */
+/** How much of a line and its neighbours to examine. */
 const MAX_BEFORE = 200;
 const MAX_NEAR = 2000;
 
-/** Whether words stand alone on their lines, or at the end of the message and after a sentence. */
+/** Whether words are alone on their lines, or end the message after a complete sentence. */
 function counts(text: string, start: number, end: number, ends: typeof AFTER_TAG): boolean {
   const near = text.slice(Math.max(0, start - MAX_BEFORE), start);
   const before = near.slice(near.lastIndexOf("\n") + 1);
@@ -123,25 +123,25 @@ function counts(text: string, start: number, end: number, ends: typeof AFTER_TAG
   if (/["'“”„‟‘’‚«»‹›「」『』]$/.test(words)) return false;
   const sentence = words.trimEnd().replace(/[*_`]{1,9}$/, "");
   const isCode = /`[*_]*$/.test(before);
-  // Behind words that go on, code is quoted: `the tag is <code>`.
+  // After an unfinished sentence, code is a quotation: `the tag is <code>`.
   if ((ends === AFTER_WORD || isCode) && !/[.!?…。！？]$/.test(sentence)) return false;
   if (ends === AFTER_WORD) return words !== words.trimEnd();
   return /\p{L}/u.test(sentence) && !/[,([❌✗✘✖]$/u.test(sentence) && !isSpokenOf(sentence);
 }
 
-/** After one of these words, what follows is spoken of. */
+/** After one of these words, a sentence mentions the tag. */
 const SPEAKS_OF =
   /(?:\b(?:say|says|said|saying|(?:answer|reply|respond|print|output|emit|return|echo)(?:s|ed|ing)?|replies|replied|writ(?:e|es|ing|ten)|wrote|sen[dt]|tell|told|type|with|as|be|been|was|were|of|to|an?|the|by|for|from|like|or|not|never|no|yet|without|until|unless|before|when|if|than|about|word|tag|my|your|its|this|that|whether|will|would|can|cannot|could|should|must|may|might)|n['’]t)$/i;
 const CONDITION = /\b(?:once|when|whenever|as soon as|after|until|unless|if|then|later)\b/i;
 const INTENTION = /\b(?:I|we)(?:['’](?:ll|d)| (?:will|would|shall|can|am going to|are going to))\b/i;
 
-/** Whether what follows is announced and not said: `Once it passes, I'll answer:` */
+/** Whether the sentence announces what follows: `Once it passes, I'll answer:` */
 function isSpokenOf(before: string): boolean {
   const sentence = before.slice(before.search(/[^.!?…\n]*$/));
   return SPEAKS_OF.test(before) || (CONDITION.test(sentence) && INTENTION.test(sentence));
 }
 
-/** Whether lines are a part of the sentence, or of the quotation, that their neighbours are of. */
+/** Whether lines continue the sentence or quotation of their neighbours. */
 function goesOn(text: string, start: number, end: number): boolean {
   const lineEnd = text.indexOf("\n", end);
   const before = text.slice(Math.max(0, start - MAX_NEAR), Math.max(0, start - 1));

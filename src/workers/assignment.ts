@@ -2,38 +2,38 @@ import { connect, type Socket } from "node:net";
 import { createLineSplitter } from "../process/lines.js";
 import type { WorkerRecord } from "./files.js";
 
-/** What the process in a worker's window gets, with its environment, from the process that opened the window. */
+/** What the process in a worker's window gets, beside its environment, from the one that opens the window. */
 export interface Assignment extends Omit<WorkerRecord, "run"> {
   name: string;
   argv: string[];
   cwd: string;
-  /** What the process that opened the window read from its stdin for the loop. */
+  /** The loop's stdin, as the process that opened the window read it. */
   stdin?: string | undefined;
 }
 
-/** What the process in the window reports back. */
+/** The reports of the process in the window. */
 export type WindowMessage =
   | { type: "said"; text: string }
   | { type: "started"; iteration: number; maxIterations: number }
   | { type: "ended"; exitCode: number };
 
-/** What tells a program about the terminal it runs in belongs to the window. */
+/** Variables about the terminal belong to the window. */
 const OF_THE_WINDOW = ["TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES"];
-/** An agent that calls tmux must not reach the server that its own worker lives in. */
+/** An agent that calls tmux must not reach its own worker's server. */
 const NOT_FOR_AGENTS = ["TMUX", "TMUX_PANE"];
 
-/** A process is the loop of at most one worker, from its start to its end. */
+/** A process is the loop of one worker at most, from start to end. */
 let current: (Assignment & { pane: string }) | undefined;
 let opener: Socket | undefined;
 
-/** undefined: this process is no worker. */
+/** undefined: this process is not a worker. */
 export function assignment(): (Assignment & { pane: string }) | undefined {
   return current;
 }
 
 /**
- * Takes over folder, environment and command from the process that opened the window. Until the loop has started,
- * errors are reported to the opener, and the loop ends when the opener goes away.
+ * Takes folder, environment and command from the process that opened the window. Until the loop has started,
+ * the opener gets its errors, and the loop ends when the opener goes away.
  */
 export async function takeAssignment(path: string): Promise<string[]> {
   const socket = connect(path);
@@ -64,7 +64,7 @@ export async function takeAssignment(path: string): Promise<string[]> {
   return current.argv;
 }
 
-/** The loop is at work: from here on it does without its opener. */
+/** The loop has started, and no longer needs its opener. */
 export function reportStarted(iteration: number, maxIterations: number): void {
   report({ type: "started", iteration, maxIterations });
   opener?.end();
@@ -78,7 +78,7 @@ function report(message: WindowMessage): void {
 function forwardErrors(): void {
   const write = process.stderr.write.bind(process.stderr);
   process.stderr.write = ((text: string | Uint8Array, ...rest: never[]): boolean => {
-    // A status line is for the window alone.
+    // A status line is for the window only.
     if (!text.toString().startsWith("\r")) report({ type: "said", text: text.toString() });
     return write(text, ...rest);
   }) as typeof process.stderr.write;

@@ -11,7 +11,7 @@ import { updateState } from "./state-file.js";
 import { type Pane, panesOf, type Tmux, tmuxAt } from "./tmux.js";
 import { recordOf, type Worker } from "./worker.js";
 
-/** The agent at work finishes, and no other one is started. */
+/** The running agent finishes, and the loop starts no other. */
 export function pauseWorker(worker: Worker): void {
   requireRunning(worker);
   writeFileSync(runFolder(worker.home, recordOf(worker).run).pause, "", { flag: "a", mode: 0o600 });
@@ -25,12 +25,12 @@ export function continueWorker(worker: Worker, maxIterations: number | undefined
   rmSync(runFolder(worker.home, recordOf(worker).run).pause, { force: true });
 }
 
-/** Longer than an agent is given to end, and a worktree to be committed. */
+/** Longer than an agent may take to end, and a worktree to be committed. */
 const END_MS = 40_000;
 const POLL_MS = 25;
 const GRACE_MS = 1000;
 
-/** Ends a worker's loop and all that it started; its files stay. */
+/** Ends a worker's loop and everything it started; keeps its files. */
 export async function killWorker(worker: Worker): Promise<void> {
   const run = runFolder(worker.home, recordOf(worker).run);
   const { tmux, ...panes } = await panesAt(worker);
@@ -43,11 +43,11 @@ export async function killWorker(worker: Worker): Promise<void> {
   appendFileSync(worker.outputLog, `[ralph] ${worker.name}: killed\n`, { mode: 0o600 });
 }
 
-/** Asks a loop to end at once, and makes it if it does not. */
+/** Asks a loop to end now, and kills it if it does not. */
 export async function endLoop({ pid, startTime, run }: LockHolder, signals: NodeJS.Signals[]): Promise<void> {
   const until = elapsed() + END_MS;
   for (const signal of signals) {
-    // It may have ended by itself.
+    // It may have exited by itself.
     orElse(() => process.kill(pid, signal), false);
     await sleep(POLL_MS);
   }

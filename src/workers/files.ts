@@ -4,18 +4,18 @@ import { orElse } from "../errors.js";
 import { has, readJson, writeAtomic } from "../records/files.js";
 import { NAME } from "../records/names.js";
 
-/** Where the files of one worker are: `$RALPH_HOME/workers/<name>/`. */
+/** The paths of one worker's files: `$RALPH_HOME/workers/<name>/`. */
 export interface WorkerFiles {
   name: string;
   path: string;
-  /** What ralph needs to find the worker again. */
+  /** How ralph finds the worker again. */
   recordFile: string;
-  /** What people and scripts read, and may edit. */
+  /** People and scripts read it, and may edit it. */
   stateFile: string;
-  /** A line for each thing that happened to an iteration. */
+  /** A line for each event of an iteration. */
   iterationsLog: string;
   outputLog: string;
-  /** Locked for a moment by a process that writes `stateFile`. */
+  /** A process holds this lock while it writes `stateFile`. */
   turnLock: string;
 }
 
@@ -42,13 +42,13 @@ export function workerNames(home: string): string[] {
   return names.filter((name) => isWorker(home, name)).sort();
 }
 
-/** Which server of tmux, as `-L NAME` or `-S PATH`, and which of its sessions. */
+/** The tmux server, as `-L NAME` or `-S PATH`, and the session. */
 export interface TmuxSession {
   socket: ["-L" | "-S", string];
   session: string;
 }
 
-/** What only the worker knows; the records of its run have all else. `env` has the variables of `--env`. */
+/** Facts of the worker alone; the records of its run have the rest. `env` has the variables of `--env`. */
 export interface WorkerRecord {
   run: string;
   tags: string[];
@@ -56,7 +56,7 @@ export interface WorkerRecord {
   tmux: TmuxSession;
 }
 
-/** undefined where there is none, or none that can be read. */
+/** undefined: missing or unreadable. */
 export function readRecord({ recordFile }: WorkerFiles): WorkerRecord | undefined {
   const record = readJson(recordFile);
   const isRecord = has(record, { run: "string", tags: "array", env: "object", tmux: "object" });
@@ -69,22 +69,22 @@ function isAddress(socket: unknown): boolean {
   return (flag === "-L" || flag === "-S") && typeof name === "string" && rest.length === 0;
 }
 
-/** For its owner alone: variables may be secrets. */
+/** Private, because variables may be secrets. */
 export function writeRecord({ recordFile }: WorkerFiles, record: WorkerRecord): void {
   writeAtomic(recordFile, `${JSON.stringify({ v: 1, ...record }, null, 2)}\n`);
 }
 
-/** `2024-01-15T10:30:00`, where the user is. */
+/** `2024-01-15T10:30:00`, in local time. */
 export function localTime(date: Date): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-/** The same with six digits behind the second, of which the clock knows three. */
+/** The same with six digits after the second; the clock knows three. */
 export function localTimestamp(date: Date): string {
   return `${localTime(date)}.${date.toISOString().slice(20, 23)}000`;
 }
 
-/** One line, written in one go: several processes may write. */
+/** One line in one write, because several processes may write. */
 export function logIteration(files: WorkerFiles, at: Date, mark: Uppercase<string>, text: string): void {
   appendFileSync(files.iterationsLog, `${localTime(at)} [${mark}] ${text}\n`, { mode: 0o600 });
 }

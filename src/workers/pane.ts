@@ -21,7 +21,7 @@ import { markPane, type Tmux } from "./tmux.js";
 
 const GRACE_MS = 2000;
 
-/** Gives commands a pane of their own in the worker's window, as large as the window while they run. */
+/** Gives each command a pane of its own in the worker's window, as large as the window while it runs. */
 export function paneHost(tmux: Tmux, loopPane: string, worker: string, pipes: string): TerminalHost {
   return {
     async open(command) {
@@ -48,7 +48,7 @@ async function openTerminal(
   await expectOk(capture({ file: "mkfifo", args: [start, output], cwd: "/", env: process.env }));
   const { pane, pid } = await openPane(tmux, loopPane, worker, start);
   await markPane(tmux, pane, worker);
-  // tmux takes `#` and `%` in a command for its formats and those of the clock.
+  // tmux expands `#` and `%` in a command.
   const cat = `exec cat > ${quoteWord(output)}`.replaceAll("#", "##").replaceAll("%", "%%");
   await expectOk(tmux.run(["pipe-pane", "-t", pane, cat]));
   await tmux.run(["resize-pane", "-Z", "-t", pane]);
@@ -60,19 +60,19 @@ async function openTerminal(
   const close = async (): Promise<void> => {
     if (!command.keepBackground || !hasEnded) await killTree({ pid, marker: `${MARKER}=${token}` }, GRACE_MS);
     await tmux.run(["kill-pane", "-t", pane]);
-    // Opening both ends of a pipe lets those go who wait for the other end.
+    // Opening both ends of a pipe releases a process that waits for the other end.
     const ends = [start, output].map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     await sleep(0);
     for (const end of ends) closeSync(end);
     rmSync(folder, { recursive: true, force: true });
   };
   const view = controls(tmux, pane);
-  // The shell in the pane waits for this: nothing that it starts is missed.
+  // The shell in the pane waits for this, so that no output of the command is lost.
   const handed = writeFile(start, script(command, folder, token)).then(() => true);
   for (let isTaken = false; !isTaken; ) {
     isTaken = await Promise.race([handed, sleep(POLL_MS, false)]);
     if (isTaken || (await view.screen()) !== undefined) continue;
-    // A pane that is gone takes nothing: this would wait for ever.
+    // Without a pane, the write never ends.
     handed.catch(() => {});
     await close();
     throw new Error("it was closed at once");
@@ -82,14 +82,14 @@ async function openTerminal(
 
 const POLL_MS = 500;
 
-/** In the window of the loop; in one of its own where the attached terminal is too small for two panes. */
+/** In the loop's window, or in a new one if the attached terminal is too small for two panes. */
 async function openPane(
   tmux: Tmux,
   loopPane: string,
   worker: string,
   start: string,
 ): Promise<{ pane: string; pid: number }> {
-  // tmux does not get the folder: it would expand what it takes for a format, and fall back to another folder.
+  // Do not pass the folder to tmux: it would expand formats in it, and fall back to another folder.
   const words = ["-P", "-F", "#{pane_id} #{pane_pid}", "/bin/sh", "-c", '. "$0"', start];
   const split = await tmux.run(["split-window", "-t", loopPane, ...words]);
   const said = split.ok
@@ -106,8 +106,8 @@ async function expectOk(command: ReturnType<Tmux["run"]>): Promise<string> {
 }
 
 /**
- * Starts the command with the loop's environment, which must not be seen in the list of processes or on the
- * disk, and prints its exit code behind its output, in a sequence that no terminal shows.
+ * Starts the command with the loop's environment, which must not appear in the process list or on disk.
+ * Prints the exit code after the command's output, in a sequence that no terminal shows.
  */
 function script({ file, args, cwd, env, stdin }: TerminalCommand, folder: string, token: string): string {
   const prompt = join(folder, "prompt");
@@ -128,7 +128,7 @@ function script({ file, args, cwd, env, stdin }: TerminalCommand, folder: string
   ].join("\n");
 }
 
-/** A shell does not let these be set, or knows its window by them. */
+/** Variables that a shell does not allow to be set, or that describe the window. */
 const LEFT_OUT = /^(UID|EUID|PPID|BASH.*|SHELLOPTS|TERM|COLUMNS|LINES|TMUX.*|PWD|OLDPWD|_)$/;
 
 /** Reads until the exit code comes, or until the pane is gone. */
@@ -178,7 +178,7 @@ function controls(tmux: Tmux, pane: string): Pick<Terminal, "screen" | "type"> {
       const buffer = `ralph-${pane}`;
       await tmux.run(["load-buffer", "-b", buffer, "-"], text);
       await tmux.run(["paste-buffer", "-p", "-d", "-b", buffer, "-t", pane]);
-      // A program that is still taking in what was pasted takes Enter for a part of it.
+      // A program that still reads a paste takes Enter as part of it.
       let [before, now]: (string | undefined)[] = [undefined, await screen()];
       for (let polls = 0; polls < SETTLE_POLLS && now !== before; polls += 1) {
         await sleep(SETTLE_MS);

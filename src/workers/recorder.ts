@@ -8,16 +8,16 @@ import { isSuccess, stopRow } from "../stop-reasons.js";
 import { localTime, localTimestamp, logIteration, type WorkerFiles } from "./files.js";
 import { updateState, type WorkerState, writeState } from "./state-file.js";
 
-/** The file says how the loop ended until it is resumed. */
+/** Clears the end of the loop on resume. */
 const NO_END = { reason: undefined, result: undefined };
 
-/** A line of `iterations.log`, and what the window shows of it. */
+/** A line of `iterations.log`, and the text for the window. */
 type News = [mark: Uppercase<string>, text: string, shown?: string];
 
 /** Keeps `state.json` and `iterations.log` of a worker up to date. */
 export function createRecorder(files: WorkerFiles, initial: WorkerState) {
   let state = initial;
-  // A loop that asked no agent has failed for a limit of before.
+  // If the loop asked no agent, an earlier limit made it fail.
   let last = { exit: 0, wasSilent: false, isLimited: true, reason: "" };
   let limits: Limits | undefined;
   const damage: News[] = [];
@@ -30,7 +30,7 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState) {
   const newsOf = (event: LoopEvent): News[] => {
     switch (event.type) {
       case "run.resumed":
-        // A new process comes with its limits; one that was paused finds them in the file.
+        // A new process brings its limits; a paused one finds them in the file.
         update(() => ({
           ...NO_END,
           status: "running",
@@ -69,7 +69,7 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState) {
         return [["WAIT", `iteration ${event.iteration} ${wait}`, wait]];
       }
       case "run.finished": {
-        // An end from outside leaves the status to its cause: a kill, a pause, or a crash.
+        // On an end from outside, its cause sets the status: a kill, a pause, or a crash.
         const status = event.exitCode === 0 ? "stopped" : stopRow(event.reason)?.worker;
         const result = resultOf("finished", event, limits);
         if (status != null) update(() => ({ status, reason: event.reason, result }));
@@ -81,9 +81,9 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState) {
   };
 
   return {
-    /** As it was last read: people may have changed it meanwhile. */
+    /** As last read: people may have changed it meanwhile. */
     state: () => state,
-    /** Writes down what happened and returns what to say of it. */
+    /** Records an event, and returns lines to print. */
     event(event: LoopEvent): string[] {
       if (event.type === "run.started") writeState(files, state);
       if ("limits" in event) limits = event.limits;
@@ -101,16 +101,16 @@ const bothWays = (mark: Uppercase<string>, verb: string, what: string): News => 
   `${verb} ${what}`,
 ];
 
-/** As a shell tells it: a signal is 128 and its number, never 0. */
+/** As a shell reports it: a signal is 128 and its number, never 0. */
 function exitOf({ exitCode, signal, error, stopped }: AgentFinished): number {
-  // It had done what it was asked for when ralph ended it.
+  // The agent had finished when ralph ended it.
   if (stopped === "done") return 0;
   if (exitCode !== null) return exitCode;
   const number = signal === null ? undefined : constants.signals[signal as NodeJS.Signals];
   return number === undefined ? (error === null ? 0 : 1) : 128 + number;
 }
 
-/** `timeout`: how long the agent was silent, if it was ended for that. */
+/** `timeout`: how long the agent was silent, if ralph ended it for that. */
 function iterationEnd(
   { iteration, durationMs, totals }: IterationFinished,
   exit: number,
@@ -159,19 +159,19 @@ function oneLine(text: string): string {
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The stream, with everything that is written to it also in the worker's log, without colours. */
+/** The stream, copied to the worker's log without colours. */
 export function loggedStream(stream: NodeJS.WriteStream, { outputLog }: WorkerFiles): NodeJS.WriteStream {
   let bytes = statSync(outputLog, { throwIfNoEntry: false })?.size ?? 0;
   const write = (text: string): boolean => {
     const plain = stripVTControlCharacters(text).replaceAll("\r", "");
     try {
-      // A night's work must not fill the disk: the last part and the one before it are kept.
+      // A night's work must not fill the disk: keep the current part and the one before it.
       if (bytes > MAX_BYTES) renameSync(outputLog, `${outputLog}.1`);
       if (bytes > MAX_BYTES) bytes = 0;
       appendFileSync(outputLog, plain, { mode: 0o600 });
       bytes += Buffer.byteLength(plain);
     } catch {
-      // It is a copy: the records of the run are elsewhere.
+      // This is only a copy; the records of the run are elsewhere.
     }
     return stream.write(text);
   };

@@ -1,7 +1,7 @@
 import { panesAt } from "./control.js";
 import type { Worker } from "./worker.js";
 
-/** What the window of a worker shows now. */
+/** The content of a worker's window. */
 export interface Screen {
   columns: number;
   rows: number;
@@ -13,8 +13,8 @@ export interface Screen {
 const FORMAT = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}";
 
 /**
- * The agent's own pane while it has one, else that of the loop. Looked at each time: tmux gives the output of a pane
- * to one reader alone, and that is the loop.
+ * The agent's own pane if it has one, else the loop's. Looks again each time: tmux gives the output of a pane
+ * to one reader only, and that is the loop.
  */
 export async function screenOf(worker: Worker): Promise<Screen | undefined> {
   const { tmux, loop, agent } = await panesAt(worker);
@@ -27,7 +27,7 @@ export async function screenOf(worker: Worker): Promise<Screen | undefined> {
   return ok && columns > 0 ? { columns, rows, cursor: { column, row }, screen: lines.join("\n") } : undefined;
 }
 
-/** Types into it, byte by byte. false: there is no such window any more. */
+/** Types into it, byte by byte. false: the window is gone. */
 export async function typeInto(worker: Worker, keys: string): Promise<boolean> {
   const { tmux, loop, agent } = await panesAt(worker);
   const pane = (agent ?? loop)?.pane;

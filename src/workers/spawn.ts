@@ -17,9 +17,9 @@ import { openWindow, requireTmux, type Tmux, tmuxAt, tmuxSession } from "./tmux.
 import { readWorker, workerRow } from "./worker.js";
 
 export interface Opener {
-  /** Gets what the loop says until it is at work. */
+  /** Gets the loop's output until it has started. */
   hear(text: string): void;
-  /** Aborted: the window is closed again, and the loop removes what it had begun. */
+  /** When aborted, the window closes, and the loop removes what it has created. */
   signal?: AbortSignal;
 }
 
@@ -70,7 +70,7 @@ function assignmentFor(home: string, flags: WorkerFlags, argv: string[]): Assign
   const cwd = resolve(flags.cwd ?? ".");
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
     throw invalidFlag(`--cwd ${flags.cwd}: there is no such folder`);
-  // tmux takes `.` and `:` in the name of a session for something else.
+  // tmux gives `.` and `:` in a session's name another meaning.
   if (session !== undefined && !/^[\w-]+$/.test(session))
     throw invalidFlag(`--session ${JSON.stringify(session)}: expected letters, digits, - and _`);
   if (tmuxSocket === "") throw invalidFlag('--tmux-socket "": expected a name');
@@ -82,8 +82,8 @@ function invalidFlag(message: string): RalphError {
 }
 
 /**
- * Takes a name; of several processes that want it at the same moment, one gets it. The result either forgets what an
- * earlier worker of that name left, or puts everything back as it was.
+ * Reserves a name; of several processes that want it at once, one gets it. The result either forgets an
+ * earlier worker with that name, or restores it.
  */
 function reserveName(home: string, name: string): (what: "keep" | "give back") => void {
   const { path } = workerFiles(home, name);
@@ -110,11 +110,11 @@ const WHAT_TO_DO = {
   unknown: "it may be starting at this moment; ralph clean NAME removes what is left of it",
 };
 
-/** A worker that has ended makes room; its runs keep their records. */
+/** A finished worker makes room; its runs keep their records. */
 function refuseUnlessEnded(home: string, name: string): void {
   const worker = readWorker(home, name);
   let { status } = workerRow(worker);
-  // Its process is there, whatever its files say.
+  // Its process lives, whatever its files say.
   if (worker.loop !== undefined && status !== "waiting" && status !== "paused") status = "running";
   if (status === "stopped" || status === "failed") return;
   throw new RalphError(`worker '${name}' already exists (${status})`, {
@@ -124,14 +124,14 @@ function refuseUnlessEnded(home: string, name: string): void {
   });
 }
 
-/** Until then the process in the window has connected; making a worktree may take it much longer. */
+/** How long the process in the window may take to connect; making a worktree may take much longer. */
 const HELLO_MS = 30_000;
-/** The path of a socket has to be short. */
+/** The path of a socket must be short. */
 const LONGEST_FOLDER = 80;
 
 /**
- * Opens a window with a loop in it. Resolves when the loop is at work; a number is the exit code of a loop that
- * never started, and its window is gone then.
+ * Opens a window with a loop in it. Resolves when the loop has started; a number is the exit code of a loop
+ * that did not start, whose window is closed.
  */
 export async function openLoop(
   tmux: Tmux,
@@ -161,7 +161,7 @@ export async function openLoop(
 const NEVER = new AbortController().signal;
 const INTERRUPTED = 130;
 
-/** Hands the assignment over, and hears what comes of it. */
+/** Sends the assignment, and waits for the result. */
 async function converse(
   server: Server,
   assignment: Assignment,
@@ -183,7 +183,7 @@ async function converse(
       }
     }
   } catch {
-    // It is gone, or was never there.
+    // It is gone, or never existed.
   }
   if (signal.aborted) return INTERRUPTED;
   if (socket !== undefined) return 1;
@@ -197,7 +197,7 @@ async function converse(
 const CLOSE_MS = 20_000;
 const POLL_MS = 50;
 
-/** A loop whose opener goes away removes what it has begun, and its window goes with it. */
+/** A loop without its opener removes what it has created, and closes its window. */
 async function untilClosed(tmux: Tmux, pane: string): Promise<void> {
   const until = elapsed() + CLOSE_MS;
   while (elapsed() < until) {

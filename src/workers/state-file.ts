@@ -6,11 +6,11 @@ import type { WorkerFiles } from "./files.js";
 
 const count = z.int().nonnegative();
 
-/** `state.json`: the loop, people and scripts read it, and more than one of them write it. */
+/** `state.json`: the loop, people and scripts read and write it. */
 const State = z.looseObject({
   worker_name: z.string(),
   prompt_file: z.string().nullable(),
-  /** 0: the file has no usable number. */
+  /** 0: the file has no valid number. */
   max_iterations: count.catch(0),
   current_iteration: count,
   status: z.enum(["running", "paused", "stopped", "failed"]),
@@ -32,7 +32,7 @@ export interface StateReading {
   damage?: string;
 }
 
-/** A file that makes no sense is moved away, so that its content is neither lost nor believed. */
+/** Moves an invalid file away, so that ralph neither loses nor trusts its content. */
 export function readState(files: WorkerFiles): StateReading {
   const reading = parse(files);
   if (reading !== undefined || !existsSync(files.path)) return reading ?? {};
@@ -40,8 +40,8 @@ export function readState(files: WorkerFiles): StateReading {
 }
 
 /**
- * Changes the file while no other process writes it. `own` is what the loop itself knows, for a file that is gone
- * or makes no sense.
+ * Changes the file while no other process writes it. `own`: the loop's own knowledge, in case the file is
+ * missing or invalid.
  */
 export function updateState(
   files: WorkerFiles,

@@ -8,12 +8,12 @@ import type { TmuxSession } from "./files.js";
 
 export interface Tmux {
   session: string;
-  /** What stands before every command: which server, with which configuration. */
+  /** The words before every command: server and configuration. */
   words: string[];
   run(args: string[], stdin?: string): Promise<Captured>;
 }
 
-/** Without a socket of the user's own, a server that only the workers of this home live in. */
+/** By default, a server for the workers of this home only. */
 export function tmuxSession(home: string, flags: { tmuxSocket?: string; session?: string }): TmuxSession {
   const { tmuxSocket = privateSocket(home), session = "ralph" } = flags;
   const isPath = tmuxSocket.includes("/");
@@ -37,14 +37,14 @@ export function tmuxAt(home: string, { socket, session }: TmuxSession): Tmux {
 }
 
 function privateSocket(home: string): string {
-  // A server belongs to a user, and one user may have several homes.
+  // A server belongs to a user, who may have several homes.
   if (home === join(userInfo().homedir, ".ralph")) return "ralph";
   return `ralph-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
 }
 
 const FOR_SERVERS = "HOME PATH LANG LC_ALL LC_CTYPE SHELL USER LOGNAME TMUX_TMPDIR TZ".split(" ");
 
-/** A server lives long and hands its environment to every window: it must not get a secret. */
+/** A server lives long and passes its environment to every window: it must not get a secret. */
 function serverEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => FOR_SERVERS.includes(name));
   return { ...Object.fromEntries(kept), TERM: process.env["TERM"] || "xterm-256color" };
@@ -58,9 +58,9 @@ export function requireTmux(): void {
   });
 }
 
-/** How often to try again when a session ends, or a server starts, at the same moment. */
+/** How often to retry when a session ends, or a server starts, at the same moment. */
 const TRIES = 10;
-/** A size in which programs work as in a terminal; a user who attaches brings another one. */
+/** A size in which programs work as in a terminal; an attached terminal overrides it. */
 const SIZE = ["-x", "160", "-y", "48"];
 
 const PRIVATE_OPTIONS = [
@@ -71,7 +71,7 @@ const PRIVATE_OPTIONS = [
   ["set-option", "-g", "mouse", "on"],
 ].flatMap((words) => [...words, ";"]);
 
-/** Opens a window with a command and returns the id of its pane. Several processes may do so at once. */
+/** Opens a window with a command and returns the id of its pane. Several processes may call this at once. */
 export async function openWindow(tmux: Tmux, name: string, command: string[]): Promise<string> {
   const isPrivate = tmux.words.includes("-f");
   const opened = ["-d", "-P", "-F", "#{pane_id}", "-n", name];
@@ -93,7 +93,7 @@ export async function openWindow(tmux: Tmux, name: string, command: string[]): P
   throw new RalphError(`tmux could not open a window: ${said}`, { code: "tmux_failed", exitCode: 1 });
 }
 
-/** Option of a pane that says which worker it belongs to; ids of tmux begin anew with its server. */
+/** The pane option that names its worker; tmux reuses ids after a restart of its server. */
 const WORKER_OPTION = "@ralph_worker";
 
 export async function markPane(tmux: Tmux, pane: string, name: string): Promise<void> {
@@ -105,7 +105,7 @@ export interface Pane {
   window: string;
 }
 
-/** The panes of a worker: its loop's, and its agent's while that has a terminal of its own. */
+/** The panes of a worker: its loop's, and its agent's if that has a terminal of its own. */
 export async function panesOf(tmux: Tmux, name: string): Promise<{ loop?: Pane; agent?: Pane }> {
   const format = [`#{${WORKER_OPTION}}`, "#{pane_id}", "#{window_id}"];
   const { stdout } = await tmux.run(["list-panes", "-a", "-F", format.join("\t")]);

@@ -8,20 +8,20 @@ type Keyboard = Pick<Terminal, "screen" | "type">;
 
 const POLL_MS = 250;
 const READY_MS = 30_000;
-/** Some programs show their input for a moment before they ask a question of their own. */
+/** Some programs show their input for a moment before they ask a question. */
 const POLLS_READY = 3;
 const POLLS_AFTER = 12;
-/** How long an unknown screen must stand still before the prompt is typed. */
+/** How long an unknown screen must stay unchanged before ralph types the prompt. */
 const QUIET_MS = 2000;
 const QUIET = `its screen is quiet and none that ralph knows: after ${READY_MS / 1000} s the prompt is typed to it`;
 
 export interface Typing {
-  /** Called when the prompt is typed to a program that may not be ready. */
+  /** Called when ralph types the prompt into a program that may not be ready. */
   warn(text: string): void;
   readyMs?: number;
 }
 
-/** Types a prompt to a program when that is ready. Returns why it could not be asked, if so. */
+/** Types a prompt when the program is ready. Returns why that is impossible, if it is. */
 export async function typePrompt(
   terminal: Keyboard,
   prompt: string,
@@ -67,7 +67,7 @@ async function untilReady(
   return `it was not ready to be typed to within ${(2 * readyMs) / 1000} s`;
 }
 
-/** Tells since when a screen has been as it is now. */
+/** Returns since when the screen has not changed. */
 function watchChanges(): (screen: string, now: number) => number {
   let [seen, changed] = ["", 0];
   return (screen, now) => {
@@ -80,7 +80,7 @@ async function pause(stop: AbortSignal): Promise<void> {
   await sleep(POLL_MS, undefined, { signal: stop }).catch(() => {});
 }
 
-/** Reads the visible text of a screen, as `tmux capture-pane -p` gives it. Only its end counts. */
+/** Judges the visible text of a screen, as `tmux capture-pane -p` prints it. Only its end counts. */
 export function readiness(screen: string, agents: AgentScreen[]): Readiness {
   const lines = screen
     .split("\n")
@@ -111,13 +111,13 @@ function questionOnLastLine(lines: string[], agents: AgentScreen[]): Readiness |
   return YES_OR_NO.test(last) || ASKS.test(last) ? asked(last) : undefined;
 }
 
-/** How many lines a dialog takes at most; what is further up is history. */
+/** The most lines of a dialog; anything above is history. */
 const TALLEST = 16;
 const CHOSEN = /^[\s│┃]*[❯›>●▸]\s*(?:\d+[.)]\s|✔\s|yes\b|no\b)/im;
 const KEYS = /\b(?:enter|esc)\b|↑|arrow keys/i;
 const PRESS = /\bpress (?:enter|return|any key)\b/i;
 
-/** A list to choose from, or a page to confirm, at the end of the screen. */
+/** A list of choices, or a page to confirm, at the end of the screen. */
 function dialog(lines: string[], agents: AgentScreen[]): Readiness {
   const end = lines.slice(-TALLEST);
   const isList = CHOSEN.test(end.join("\n"));
@@ -135,7 +135,7 @@ function asked(line: string): Readiness {
   return { state: "blocked", why: `it asks "${words}": answer once by hand` };
 }
 
-/** `host% `, `$ `, `>>> `: one word, or a sign that stands alone. */
+/** `host% `, `$ `, `>>> `: one word, or a sign alone. */
 const ONE_WORD = /^\S*[$#%>❯➜]$/;
 const SIGN_ALONE = /[\s\])}][$#%>❯➜λ]$/;
 /** `me@host ~/project (main)# `: the sign follows a path. */
@@ -143,7 +143,7 @@ const AFTER_A_PATH = /^(?:[[(].*|.*[@~/\\].*)[$#%>]$/;
 /** `➜  project git:(main) ✗ `: the sign comes first. */
 const SIGN_FIRST = /^➜\s+\S+(?: git:\(\S+\))?(?: ✗)?$/;
 
-/** A share, a price, a bar of progress, a tag, an arrow, an address. */
+/** A percentage, a price, a progress bar, a tag, an arrow, an address. */
 const NO_PROMPT =
   /(?:^|[\s([=:])[\d.,]+\s?%$|(?:^|\s)[\d.,]+\s?\$$|[#=\-.<]>$|##$|<[^<>]*>$|^[│┃╭╰─]|[,;]\s*\S$|:\/\//;
 

@@ -9,24 +9,24 @@ import type { SpecRecord } from "../records/spec.js";
 import { readRecord, type WorkerFiles, type WorkerRecord, workerFiles, workerNames } from "./files.js";
 import { readState, type WorkerState } from "./state-file.js";
 
-/** A worker as its files show it, as far as they can be read. */
+/** A worker as its files describe it, as far as they are readable. */
 export interface Worker extends WorkerFiles {
   home: string;
   status: LoopStatus;
   state: WorkerState | undefined;
   record: WorkerRecord | undefined;
-  /** What its run was started with, and what its journal says. */
+  /** The spec of its run, and the state in its journal. */
   spec: SpecRecord | undefined;
   run: RunState | undefined;
-  /** The process of its loop, if it lives: a pid in a file is not believed. */
+  /** The process of its loop, if it lives; ralph does not trust a pid in a file. */
   loop: LockHolder | undefined;
   /** What is wrong with its state file. */
   damage: string | undefined;
 }
 
 /**
- * `waiting`: for a usage limit to end. `crashed`: it should be running, and its process is gone. `unknown`: its state
- * file cannot be read.
+ * `waiting`: for the end of a usage limit. `crashed`: its process is gone, though it should run. `unknown`:
+ * its state file is unreadable.
  */
 type LoopStatus = "running" | "paused" | "waiting" | "stopped" | "failed" | "crashed" | "unknown";
 
@@ -35,7 +35,7 @@ export function readWorker(home: string, name: string): Worker {
   const record = readRecord(files);
   const { state, damage } = readState(files);
   const folder = record && runFolder(home, record.run);
-  // Without records of its run that can be read, the worker's own files still tell something.
+  // If the records of its run are unreadable, the worker's own files still help.
   const run = orElse(() => folder?.state(), undefined);
   const spec = orElse(() => folder?.spec(), undefined);
   const loop = spec && folder?.loop(spec.workspace);
@@ -45,7 +45,7 @@ export function readWorker(home: string, name: string): Worker {
   return { ...worker, state, status: isGone ? "crashed" : state.status };
 }
 
-/** How its loop ended; undefined: it has not. */
+/** How its loop ended; undefined: it still runs. */
 export function endOf({ run }: Worker): RunState["finished"] {
   return run?.status === "finished" ? run.finished : undefined;
 }
@@ -63,24 +63,24 @@ export function warnOfDamage({ name, damage }: Worker, warn: (text: string) => v
   if (damage !== undefined) warn(`the state file of worker '${name}' ${damage}`);
 }
 
-/** A worker or a run, as everything that lists them shows it. */
+/** A worker or a run, as every list shows it. */
 export interface LoopRow {
   kind: "worker" | "run";
-  /** The worker's name, or that of the run; a run of an earlier release has its id here. */
+  /** The name of the worker or of the run; the id of a run of an earlier release. */
   name: string;
   /** null: the worker's record does not say. */
   run: string | null;
   recipe: string;
   status: LoopStatus;
-  /** How it stands or ended, in the words that people read. */
+  /** Its state or its end, in words. */
   result: string;
   reason: string | null;
   question: string | null;
   iteration: number;
   maxIterations: number;
-  /** ISO 8601, UTC; null: not known. */
+  /** ISO 8601, UTC; null: unknown. */
   startedAt: string | null;
-  /** Time at work so far, pauses left out. */
+  /** Active time so far, without pauses. */
   activeMs: number;
   costUsd: number | null;
   /** The last line that it printed, without colours. */
@@ -89,12 +89,12 @@ export interface LoopRow {
   tags: string[];
 }
 
-/** A run that belongs to no worker is listed for so long after its end. */
+/** How long lists show a run without a worker after its end. */
 const RECENT_MS = 24 * 3_600_000;
-/** Only so many of the latest runs are looked at. */
+/** How many of the latest runs to examine. */
 const RECENT_RUNS = 20;
 
-/** Every worker; every run that belongs to none, while it runs and for a day after its end. Reads files only. */
+/** Every worker, and every run without one, while it runs and for a day after its end. Reads files only. */
 export function loopRows(home: string, warn: (text: string) => void): LoopRow[] {
   const workers = workerNames(home).map((name) => readWorker(home, name));
   for (const worker of workers) warnOfDamage(worker, warn);
@@ -115,7 +115,7 @@ const AT_WORK: LoopStatus[] = ["running", "paused", "waiting"];
 
 export function workerRow(worker: Worker): LoopRow {
   const { name, outputLog, state, record, run, spec } = worker;
-  // The state file of a worker knows of no limits.
+  // The state file of a worker does not mention usage limits.
   const status = worker.status === "running" && run?.status === "waiting" ? "waiting" : worker.status;
   const hasEnded = !AT_WORK.includes(status);
   const standing = standingOf(worker, status);
@@ -134,7 +134,7 @@ export function workerRow(worker: Worker): LoopRow {
   };
 }
 
-/** `pausing`: it is to pause, and its agent is still working. */
+/** `pausing`: it will pause when its agent has finished. */
 function standingOf({ run, loop }: Worker, status: LoopStatus): LoopStatus | "pausing" {
   return status === "paused" && loop !== undefined && run?.status === "running" ? "pausing" : status;
 }
@@ -167,20 +167,20 @@ function rowOf(
   };
 }
 
-/** `isLiving`: a process works at it. */
+/** `isLiving`: a process works on it. */
 function runRow(folder: RunFolder, isLiving: boolean): LoopRow[] {
   const state = orElse(() => folder.state(), undefined);
   if (state === undefined) return [];
   if (!isLiving && Date.parse(state.lastSeenAt) < Date.now() - RECENT_MS) return [];
   const isPaused = isLiving && existsSync(folder.pause);
-  // The end of a journal does not tell what a resume has raised.
+  // The end of a journal does not show limits that a resume has raised.
   const limits = orElse(() => folder.shown().limits, state.limits);
   const status = isPaused ? "paused" : statusOf(state, isLiving);
   const standing = isPaused && state.status === "running" ? "pausing" : status;
   return [rowOf("run", folder.name(), standing, { ...state, limits })];
 }
 
-/** As the state file of a worker would call it. */
+/** In the words of a worker's state file. */
 function statusOf({ status, finished }: RunState, isLiving: boolean): LoopStatus {
   if (isLiving) return status === "paused" || status === "waiting" ? status : "running";
   if (status !== "finished") return "crashed";
@@ -198,7 +198,7 @@ function waitOf(status: LoopStatus, run: RunState | undefined): string | undefin
 
 const TAIL_BYTES = 4096;
 
-/** The last one with that beginning: of a loop that has ended, what it said of itself. */
+/** The last line with that beginning: of a loop that has ended, its own last words. */
 function lastLine(path: string, beginning: string): string {
   if (!existsSync(path)) return "";
   const file = openSync(path, "r");

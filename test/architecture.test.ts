@@ -12,22 +12,22 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   settings: { lines: 900, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },
-  records: { lines: 2355, imports: ["process", "agents"] },
-  workspace: { lines: 3500, imports: ["process", "records"] },
-  sandbox: { lines: 1402, imports: ["process", "agents", "records", "workspace"] },
+  records: { lines: 2390, imports: ["process", "agents"] },
+  workspace: { lines: 3501, imports: ["process", "records"] },
+  sandbox: { lines: 1404, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2101, imports: ["process", "records", "workspace", "sandbox"] },
-  receipts: { lines: 784, imports: ["process", "records", "workspace", "verify"] },
+  receipts: { lines: 796, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 920, imports: ["records"] },
-  ask: { lines: 960, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  ask: { lines: 1035, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
     lines: 5391,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1440, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3255, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3300, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3440,
+    lines: 3580,
     imports: [
       "process",
       "settings",
@@ -54,7 +54,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   setup: { lines: 1035, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4400,
+    lines: 4410,
     imports: [
       "process",
       "settings",

@@ -13,10 +13,11 @@ import type { Redact } from "../records/redact.js";
 import { runInside, type Sandbox, type SandboxCall } from "../sandbox/sandbox.js";
 import { agentFinished, agentStarted, type CallRecords, openRecords } from "./call.js";
 import { type CallEnd, conclude, ownWords } from "./conclude.js";
+import type { Hold } from "./hold.js";
 import { type Supervision, type Supervisor, supervise } from "./supervise.js";
 
 type OfTheRun = Omit<AskOptions, "prompt" | "scratch" | "maxCostUsd"> &
-  Omit<Supervision, "remaining" | "isDone">;
+  Omit<Supervision, "remaining" | "isDone" | "isHeld">;
 
 export interface AgentSetup extends OfTheRun {
   agent: Agent;
@@ -29,6 +30,8 @@ export interface AgentSetup extends OfTheRun {
   /** Do not end what the agent leaves running; by default ralph ends it before it judges the work. */
   keepBackground?: boolean | undefined;
   sandbox?: Sandbox | undefined;
+  /** What it shares with agents of other lanes. */
+  hold?: Hold | undefined;
 }
 
 export async function* runAgent(
@@ -41,9 +44,19 @@ export async function* runAgent(
   const invocation = agent.command({ ...setup, prompt, scratch, maxCostUsd: remaining.costUsd });
   const allowanceUsd = agent.reports.includes("cost") ? (remaining.costUsd ?? null) : undefined;
   yield agentStarted(setup.name, [invocation.file, ...invocation.args], request, allowanceUsd);
-  const supervisor = supervise({ ...setup, remaining, isDone: request.isDone });
-  const child = start(setup, invocation, supervisor);
-  const { exit, report, stderr, ...written } = yield* read(setup, request, scratch, child, supervisor);
+  const { hold } = setup;
+  const call = await hold?.enter();
+  const supervisor = supervise({ ...setup, remaining, isDone: request.isDone, isHeld: hold?.isHeld });
+  const child = start(
+    setup,
+    invocation,
+    (tree) => {
+      call?.started(tree);
+      supervisor.started(tree);
+    },
+    supervisor.stop,
+  );
+  const { exit, report, stderr, ...written } = yield* read(setup, request, scratch, child, supervisor, call);
   const reason = supervisor.reason();
   const stopped = reason === null ? null : { reason, explanation: supervisor.explanation() };
   const { answerFile } = invocation;
@@ -71,6 +84,7 @@ async function* read(
   folder: string,
   child: AsyncGenerator<Chunk, Exit>,
   supervisor: Supervisor,
+  call: Awaited<ReturnType<Hold["enter"]>> | undefined,
 ): AsyncGenerator<
   LoopEventBody,
   ReturnType<CallRecords["close"]> & Pick<CallEnd, "report" | "stderr"> & { exit: Exit }
@@ -93,20 +107,21 @@ async function* read(
   } finally {
     supervisor.end();
     await child.return(undefined as never);
+    call?.leave();
   }
 }
 
 function start(
   setup: AgentSetup,
   { file, args, stdin, files, answerFile, env }: AgentCommand,
-  supervisor: Supervisor,
+  onStart: Supervisor["started"],
+  stop: AbortSignal,
 ): AsyncGenerator<Chunk, Exit> {
   // The answer of an earlier call must not count for this one.
   if (answerFile !== undefined) rmSync(answerFile, { force: true });
   writeFiles(files);
   const { sandbox, workspace: cwd } = setup;
   const command = { file, args, cwd, env: { ...setup.env, ...env }, ...(stdin !== undefined && { stdin }) };
-  const { stop, started: onStart } = supervisor;
   const options = { stop, onStart, leavesNothing: !setup.keepBackground };
   if (sandbox === undefined) return run(command, options);
   return runInside(sandbox, callOf(setup, command, answerFile), options);

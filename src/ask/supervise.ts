@@ -15,6 +15,8 @@ export interface Supervision {
   /** Whether the agent may use paid extra usage. */
   allowOverage?: boolean | undefined;
   fingerprint(): Promise<string>;
+  /** Whether ralph has suspended the agent for a while. */
+  isHeld?: (() => boolean) | undefined;
   /** Called on signs of life other than output, even if silence ends nothing. */
   alive?: (() => void) | undefined;
   /** When aborted, the agent is killed at once. */
@@ -131,7 +133,7 @@ const MIN_WORK_MS = 20;
  * While it writes, nothing else is examined.
  */
 function watchActivity(
-  { fingerprint, alive, ...rules }: Supervision,
+  { fingerprint, alive, isHeld, ...rules }: Supervision,
   tree: ProcessTree,
   onSilence: () => void,
 ): { touch(): void; end(): void } {
@@ -144,8 +146,8 @@ function watchActivity(
   let before: { cpuMs: number; files: string } | undefined;
   let timer: NodeJS.Timeout;
   const examine = async (): Promise<void> => {
-    let isAlive = touched;
-    if (touched) before = undefined;
+    let isAlive = touched || isHeld?.() === true;
+    if (isAlive) before = undefined;
     else {
       const cpuMs = findTree(tree).reduce((sum, entry) => sum + entry.cpuMs, 0);
       const files = await fingerprint();

@@ -5,6 +5,7 @@ import { readSpec } from "../run/spec.js";
 import { loadSettings } from "../settings/load.js";
 import { joined, plural } from "../views/figures.js";
 import { harmless, harmlessJson, harmlessLine } from "../views/harmless.js";
+import { quoteWord } from "../words.js";
 import { branchAt } from "../workspace/git.js";
 import { loopMeant, runOf } from "./find.js";
 import { failure, note, printAll, say, warn } from "./output.js";
@@ -47,7 +48,8 @@ async function tell(ended: Landed, { json = false }: LandFlags): Promise<number>
   throw failure(`landing_${ended.kind}`, why, whatToDo(ended), EXITS[ended.kind] ?? 1);
 }
 
-function landedText({ plan, old, new: commit, checks, unverified }: Landed & { kind: "landed" }): string {
+function landedText(landed: Landed & { kind: "landed" }): string {
+  const { plan, old, new: commit, checks, unverified, receipt, unproven } = landed;
   const { into, title, repository } = plan;
   const passed = `${plural(checks.length, "check")} passed on the merge, twice`;
   const how = joined(
@@ -55,7 +57,8 @@ function landedText({ plan, old, new: commit, checks, unverified }: Landed & { k
     unverified ? "nothing verified it" : passed,
   );
   const brought = branchAt(repository) === into ? `${repository} is on it and has the new files\n` : "";
-  return `Landed in ${into}: ${harmlessLine(title)} (${how})\n${brought}`;
+  const proof = receipt === undefined ? (unproven ?? "") : `ralph verify ${quoteWord(receipt)} re-checks it`;
+  return `Landed in ${into}: ${harmlessLine(title)} (${how})\n${brought}${proof && `${proof}\n`}`;
 }
 
 /** Nothing was verified, or somebody else was at work: the same command may do it later. */

@@ -1,11 +1,12 @@
-import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { describeSystemError, toRalphError } from "../errors.js";
+import { describeSystemError, orElse, toRalphError } from "../errors.js";
 import { makeFolders, realPlace, writeFresh } from "../records/files.js";
 import type { Report } from "../records/report.js";
 import { type RunFolder, runsIn } from "../records/runs.js";
 import { invalid, saysSomething } from "../settings/limits.js";
 import { harmlessJson } from "../views/harmless.js";
+import type { ShownReceipt } from "../views/report/receipt.js";
 import { failure, formatterFor, note, type PrintFlags, printAll, printAs, say, warn } from "./output.js";
 
 /** What is written when a run has ended; the same flags on every command that runs one. */
@@ -106,6 +107,14 @@ function writeTo({ file = "", folder }: ReportTarget, run: RunFolder, text: stri
   (isInProject ? writeFresh : writeFileSync)(join(folder, basename(path)), text);
 }
 
+/** What the receipt of a run says, for its page. */
+async function receiptOf({ receipt }: Report): Promise<ShownReceipt | undefined> {
+  if (receipt === null || !existsSync(receipt)) return undefined;
+  const { readReceipt } = await import("../receipts/read.js");
+  const text = readFileSync(receipt, "utf8");
+  return orElse(() => ({ ...readReceipt(text, receipt), text }), undefined);
+}
+
 /** It is not known here, or was copied from the fleet while it was open. */
 function mayBeElsewhere(name: string): boolean {
   try {
@@ -135,13 +144,14 @@ export async function report(
   const { report: found, unreadable } = await run.report();
   if (unreadable > 0)
     warn(`the journal of run ${run.id} has ${unreadable} unreadable lines, which are left out`);
+  run.revealHidden(found);
   if (asMarkdown) return printAll(await markdown(found));
   if (html === undefined)
     return printAs(flags, found, async () => {
       const { textReport } = await import("../views/report/text.js");
       return textReport(found, formatterFor(flags), process.stdout.columns);
     });
-  const page = (await import("../views/report/html.js")).htmlReport(found);
+  const page = (await import("../views/report/html.js")).htmlReport(found, await receiptOf(found));
   if (html === "-") return printAll(page);
   if (!existsSync(dirname(resolve(html))))
     throw failure("folder_missing", `no such folder: ${dirname(html)}`, "make it first");

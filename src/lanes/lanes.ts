@@ -52,7 +52,8 @@ export interface LaneWork {
   succeeded(lane: string): LaneEvents<"again" | undefined>;
   /** Whether all is done that was asked for. */
   isDone(): boolean;
-  ending(): Promise<LanesEnding>;
+  /** `proof`: the records with the receipt of its result. */
+  ending(): Promise<LanesEnding & { proof?: string | undefined }>;
 }
 
 export interface LanesSetup {
@@ -67,6 +68,8 @@ export interface LanesSetup {
   /** Aborted: the lane has to end, and its agent with it. */
   ended(lane: string): AbortSignal;
   open(start: LaneStart, lane: Lane, host: LaneHost): Promise<LaneLoop>;
+  /** Keeps the proof in those records as that of the run. */
+  prove(records: string | undefined): Pick<Outcome, "receipt" | "unproven">;
 }
 
 /** Several loops at work. */
@@ -101,8 +104,11 @@ export async function* runLanes(setup: LanesSetup, state: RunState): AsyncGenera
     run.gone.abort();
     await run.streams.close();
   }
-  const ending = await work.ending();
-  const end = endOf(state, { isDone: work.isDone(), isStopped: signals.stop.aborted, ...ending });
+  const { proof, ...ending } = await work.ending();
+  const end: Outcome = {
+    ...endOf(state, { isDone: work.isDone(), isStopped: signals.stop.aborted, ...ending }),
+    ...(work.isDone() && setup.prove(proof)),
+  };
   yield eventOf(run, { type: "run.finished", ...end });
   return end;
 }

@@ -11,6 +11,10 @@ import { textAtCommit } from "./commits.js";
 import type { LaneStart } from "./lanes.js";
 import { createSlots } from "./streams.js";
 
+interface Prover extends Required<Pick<LandingRequest, "verify" | "verified">> {
+  proof(commit: string): { receipt: string } | { unproven: string };
+}
+
 export interface StoriesSetup {
   run: string;
   /** The project, and the commit that the run began with. */
@@ -28,8 +32,8 @@ export interface StoriesSetup {
   hasNoChecks: boolean;
   /** The checkout in which the queue makes its merges. */
   queue: string;
-  /** Runs the checks of one landing in that checkout, with their logs in a folder. */
-  prover(logs: string): LandingRequest["verify"];
+  /** Verifies the landing of a lane that has this number in that checkout, and keeps the proof. */
+  prover(lane: string, number: number): Prover;
   /** Takes away the checkout and the branch of a lane whose work has landed. */
   remove(lane: Pick<LaneStart, "worktree" | "branch">, slot: number): Promise<void>;
   /** Takes away the checkout of the queue. */

@@ -54,10 +54,13 @@ async function* landLane(stories: Stories, lane: string): Next {
       { kind: "failed", said: `${branch} does not hold ${id} as done` },
       tip,
     );
-  const result = yield* told<LoopEventBody, LandingResult>((tell) => tryLanding(stories, lane, tip, tell));
+  const prover = stories.prover(lane, numberOf(stories, lane));
+  const result = yield* told<LoopEventBody, LandingResult>((tell) =>
+    tryLanding(stories, lane, { tip, prover, tell }),
+  );
   switch (result.kind) {
     case "landed":
-      return yield* landed(stories, lane, result, result.checks);
+      return yield* landed(stories, lane, result, result.checks, prover.proof(result.new));
     case "nothing":
       return yield* landed(stories, lane, { old: result.old, new: result.old, tip }, []);
     case "interrupted":
@@ -67,15 +70,25 @@ async function* landLane(stories: Stories, lane: string): Next {
   }
 }
 
-function tryLanding(
-  stories: Stories,
-  lane: string,
-  tip: string,
-  tell: (event: LoopEventBody) => Promise<void>,
-): Promise<LandingResult> {
+/** Which landing of the lane it is, from 1 on. */
+function numberOf({ state }: Stories, lane: string): number {
+  return (laneOf(state, lane).returned?.try ?? 0) + 1;
+}
+
+/** Folder of the records of the lane's latest landing. */
+export function recordsOf(stories: Stories, lane: string): string {
+  return join(stories.folderOf(lane), `landing-${numberOf(stories, lane)}`);
+}
+
+interface Try {
+  tip: string;
+  prover: ReturnType<Stories["prover"]>;
+  tell(event: LoopEventBody): Promise<void>;
+}
+
+function tryLanding(stories: Stories, lane: string, { tip, prover, tell }: Try): Promise<LandingResult> {
   const { repository, target, branch: into, queue: worktree, run, state, signals } = stories;
   const { id, title } = storyIn(stories, lane);
-  const logs = join(stories.folderOf(lane), `landing-${(laneOf(state, lane).returned?.try ?? 0) + 1}`);
   const earlier = Object.entries(state.lanes ?? {}).flatMap(([name, { landed }]) =>
     landed === undefined ? [] : [{ name: storyIn(stories, name).id, ...landed }],
   );
@@ -83,7 +96,7 @@ function tryLanding(
     ...{ repository, target, tip, worktree, earlier, signal: signals.kill },
     message: landingMessage(`${id}: ${title}`, run),
     merged: (sides) => merged(stories, lane, sides),
-    verify: stories.prover(logs),
+    ...prover,
     started: (move) => tell({ type: "landing.started", into, stories: [id], ...move }),
   });
 }
@@ -109,6 +122,7 @@ async function* landed(
   lane: string,
   { old, new: commit, tip }: Move,
   checks: CheckFinished[],
+  proof: Partial<ReturnType<Try["prover"]["proof"]>> = {},
 ): LaneEvents<undefined> {
   const { branch: into, hasNoChecks } = stories;
   const shown = checks.map(({ command, name, passed, durationMs, log }) => ({
@@ -116,7 +130,7 @@ async function* landed(
   }));
   const ids = [storyIn(stories, lane).id];
   const move = { into, old, new: commit, tip, stories: ids, checks: shown };
-  yield { type: "landing.landed", ...move, ...(hasNoChecks && { unverified: true }) };
+  yield { type: "landing.landed", ...move, ...(hasNoChecks && { unverified: true }), ...proof };
   await refresh(stories);
   yield* cleaned(stories, lane);
   return undefined;
@@ -127,7 +141,13 @@ export async function* finishLanding(stories: Stories, lane: string): LaneEvents
   const { landed: isLanded, landing } = laneOf(stories.state, lane);
   if (isLanded !== undefined) yield* cleaned(stories, lane);
   else if (landing !== undefined && (await isPartOf(stories.repository, landing.new, stories.target)))
-    yield* landed(stories, lane, landing, []);
+    yield* landed(
+      stories,
+      lane,
+      landing,
+      [],
+      stories.prover(lane, numberOf(stories, lane)).proof(landing.new),
+    );
 }
 
 /** Takes away what the lane worked in: all of it has landed. */

@@ -12,12 +12,17 @@ export interface RaceSetup {
   lanes: LaneStart[];
   /** Every lane may finish; then the best of them wins. */
   all: boolean;
+  /** Folder of a lane's records. */
+  folderOf(lane: string): string;
   /** Ends every lane but that one. */
   endOthers(lane: string): void;
 }
 
 /** The same task in several lanes: the first one whose checks pass is the result. */
-export function raceWork({ repository, base, lanes, all, endOthers }: RaceSetup, state: RunState): LaneWork {
+export function raceWork(
+  { repository, base, lanes, all, folderOf, endOthers }: RaceSetup,
+  state: RunState,
+): LaneWork {
   /** In the order in which they passed. */
   const passed = lanes.map(({ lane }) => lane).filter((lane) => state.lanes?.[lane]?.state.success);
   const isOver = (): boolean => passed.length > 0 && !all;
@@ -57,6 +62,7 @@ export function raceWork({ repository, base, lanes, all, endOthers }: RaceSetup,
         ...(won?.branch !== undefined && { branch: won.branch }),
         ...{ worktree: won?.worktree ?? null, filesChanged: won === undefined ? null : files.length },
         ...(won !== undefined && { files }),
+        proof: winner && folderOf(winner),
         missing: `no lane of ${lanes.length} has passed its checks`,
       };
     },

@@ -6,10 +6,9 @@ import type { Lane, RunState } from "../records/run-state.js";
 import { git } from "../workspace/git.js";
 import { commitOf, overlapOf } from "../workspace/landing/merge.js";
 import { changesBetween, filesBetween } from "./commits.js";
-import type { LanesEnding } from "./end.js";
 import type { LaneEvents, LaneStart, LaneWork } from "./lanes.js";
 import { listFor, refresh, type Stories, type StoriesSetup } from "./list.js";
-import { finishLanding, landNext, prepareReturned } from "./queue.js";
+import { finishLanding, landNext, prepareReturned, recordsOf } from "./queue.js";
 
 /** One lane for each story, and a queue that lands what they have finished, one after the other. */
 export function storiesWork(setup: StoriesSetup, state: RunState): LaneWork {
@@ -88,13 +87,16 @@ async function* looked(stories: Stories, lane: string): LaneEvents<void> {
   }
 }
 
-async function ending(stories: Stories): Promise<LanesEnding> {
+async function ending(stories: Stories): ReturnType<LaneWork["ending"]> {
   const { repository, tasks, spec, base, tip, branch } = stories;
   const left = tasks === undefined ? 0 : openStories(tasks, spec).length;
   await stories.removeQueue();
   const files = await changesBetween(repository, base, tip);
   const all = tasks?.userStories.length ?? 0;
+  // The last one that has landed was verified with all of the others.
+  const last = Object.entries(stories.state.lanes ?? {}).find(([, { landed }]) => landed?.new === tip);
   return {
+    ...(last && { proof: recordsOf(stories, last[0]) }),
     ...{ reason: "completed", branch, worktree: null, filesChanged: files.length, files },
     missing: `${all - left} of ${all} stories have landed on ${branch}`,
   };

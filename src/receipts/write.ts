@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { manifest } from "../package-folder.cjs";
 import { writeAtomic } from "../records/files.js";
@@ -38,6 +38,18 @@ export async function writeReceipt(
     rmSync(file);
     throw error;
   }
+}
+
+/** What was proved in other records counts for these, too. Returns the file; undefined: nothing was. */
+export function copyReceipt(from: string, to: string): string | undefined {
+  const [file, copy] = [receiptIn(from), receiptIn(to)];
+  const all = [
+    [file, copy],
+    [signatureOf(file), signatureOf(copy)],
+    [storeIn(from), storeIn(to)],
+  ] as const;
+  for (const [path, place] of all) if (existsSync(path)) cpSync(path, place, { recursive: true });
+  return existsSync(copy) ? copy : undefined;
 }
 
 /** Of the log of a check; undefined: there is none. */

@@ -26,6 +26,11 @@ export function pipesFolder(home: string): string {
   return folder;
 }
 
+/** What hidden checks printed, by run. Sandboxes hide it, and the next run in the project takes it away. */
+export function hiddenFolder(home: string, run = ""): string {
+  return join(home, "hidden", run);
+}
+
 export function unwritableHome(home: string, cause: unknown): RalphError {
   return new RalphError(`cannot keep records in ${home}: ${describeSystemError(cause)}`, {
     code: "home_unwritable",

@@ -1,9 +1,9 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import { has, makePrivateFolder, readJson } from "./files.js";
-import { ralphHome } from "./home.js";
+import { hiddenFolder, ralphHome } from "./home.js";
 import { type LockHolder, lockHolder } from "./lock.js";
 import { runNamed } from "./names.js";
 import {
@@ -29,6 +29,8 @@ export class RunFolder {
   readonly github: string;
   /** While this file is there, a worker of the fleet has the run, and these are copies of its records. */
   readonly elsewhere: string;
+  /** Where its hidden checks leave what they printed. */
+  readonly hidden: string;
 
   /** With `lane`, its path is that of the records of a lane; all else is as it is for the run. */
   constructor(
@@ -43,6 +45,7 @@ export class RunFolder {
     this.pause = `${path}/paused`;
     this.github = `${path}/github.json`;
     this.elsewhere = `${path}/elsewhere`;
+    this.hidden = join(hiddenFolder(home, id), lane ?? "");
   }
 
   /** What it was started with, as it may be shown. */
@@ -109,6 +112,23 @@ export class RunFolder {
     return { report, unreadable };
   }
 
+  /** Adds what hidden checks ran and printed last. It is for people: nothing that agents read is made of it. */
+  revealHidden({ iterations }: Report): void {
+    const { hidden = [] } = this.shown();
+    const seen = new Set<string>();
+    for (const { lane = "", checks } of [...iterations].reverse())
+      for (const check of checks.filter(({ hidden: isHidden }) => isHidden)) {
+        const log = join(
+          this.hidden,
+          lane,
+          `${hidden.findIndex(({ name }) => name === check.command) + 1}.log`,
+        );
+        if (!seen.has(log) && existsSync(log))
+          Object.assign(check, { log, output: readFileSync(log, "utf8") });
+        seen.add(log);
+      }
+  }
+
   /**
    * Its events as they are written, from an offset that an earlier one came with. Ends when no process works at the
    * run any more, unless `isOver` says when.
@@ -128,6 +148,16 @@ export class RunFolder {
 
 export function runFolder(home: string, id: string): RunFolder {
   return new RunFolder(home, id);
+}
+
+/** Takes away what hidden checks of earlier runs in a project have left: it is for people, and not for the next agent. */
+export function removeHidden(home: string, project: string): void {
+  const folder = hiddenFolder(home);
+  for (const id of existsSync(folder) ? readdirSync(folder) : []) {
+    const known = orElse(() => runFolder(home, id).shown(), undefined);
+    if (known === undefined || (known.origin ?? known.workspace) === project)
+      rmSync(join(folder, id), { recursive: true, force: true });
+  }
 }
 
 /** The folder for the records of a lane. */

@@ -33,6 +33,8 @@ export interface SpecRecord {
   };
   agent: { name: string; words: string[] };
   limits: Limits;
+  /** Its hidden checks: their names, and the digests that identify their commands. */
+  hidden?: { name: string; sha256: string }[] | undefined;
   /** The issue that it came from. */
   issue?: IssueLink | undefined;
   /** A token that stands in no variable was left out: the run cannot be continued as it was. */

@@ -91,7 +91,7 @@ async function functionAsker(
 /** What every call of an agent needs and no call changes. */
 async function agentSetup(
   asked: AgentSpec,
-  { spec, host, redact, folderFor, ...context }: RunContext,
+  { spec, host, redact, folderFor, lane, ...context }: RunContext,
   sandbox: Sandbox | undefined,
   { watchFilters }: RunGit,
 ): Promise<AgentSetup> {
@@ -105,7 +105,7 @@ async function agentSetup(
   const asksForCommits = (await recipeRow(recipe)).commits?.(recipe) === "agents";
   return {
     ...{ ...limits, ...asked, agent, model: asked.model, workspace, env, redact, sandbox, kill, folderFor },
-    ...{ keepBackground, over, alive: host.alive },
+    ...{ keepBackground, over, alive: host.alive, hold: lane?.hold },
     // An agent cannot open a sandbox of its own inside this one.
     permissions: sandbox !== undefined && asked.permissions === "unattended" ? "all" : asked.permissions,
     help: help ?? "",

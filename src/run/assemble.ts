@@ -57,7 +57,7 @@ async function assembleInside(state: RunState, context: RunContext, held: Held) 
   const asker = await askerOf(context, sandbox, git);
   const protection = await protectionOf(context);
   const hidden = await hiddenOf(context);
-  held.push(() => hidden?.writeLogs());
+  if (context.lane === undefined) held.push(() => hidden?.writeLogs());
   const parts = { sandbox, git, asker, protection, hidden };
   const created = await createRecipe(context, parts);
   const witnessed = context.spec.requireWitness ? withWitness(created) : created;
@@ -101,9 +101,12 @@ interface Parts {
   hidden: HiddenChecks | undefined;
 }
 
-async function hiddenOf({ hidden = [], folder }: RunContext): Promise<HiddenChecks | undefined> {
-  if (hidden.length === 0) return undefined;
-  return (await import("../verify/hidden.js")).createHidden(hidden, folder.path);
+async function hiddenOf({ hidden: given = [], folder, lane }: RunContext): Promise<HiddenChecks | undefined> {
+  if (given.length === 0) return undefined;
+  const { createHidden } = await import("../verify/hidden.js");
+  const hidden = createHidden(given, folder.hidden, lane?.hold.alone);
+  lane?.atEnd(hidden.writeLogs);
+  return hidden;
 }
 
 /** Keeps the protected files of a run as they are. */

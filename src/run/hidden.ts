@@ -1,10 +1,13 @@
-import { existsSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
 import { parseDuration } from "../duration.js";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
+import { which } from "../process/which.js";
 import { CHECK_TIMEOUT_MS, duration, invalid } from "../settings/limits.js";
-import type { LoadedSettings } from "../settings/load.js";
+import { BASE_FILE, LOCAL_FILE, type LoadedSettings } from "../settings/load.js";
 import type { HiddenCheck } from "../verify/hidden.js";
+import { git, namesIn } from "../workspace/git.js";
 import type { RunRequest, RunSpec } from "./spec.js";
 
 type Given = Pick<RunRequest, "hiddenChecks" | "projectChecks" | "checkTimeout">;
@@ -13,42 +16,61 @@ type Given = Pick<RunRequest, "hiddenChecks" | "projectChecks" | "checkTimeout">
 export function hiddenChecksOf(given: Given, { settings }: Pick<LoadedSettings, "settings">): HiddenCheck[] {
   const { hiddenChecks: commands = [], projectChecks = true, checkTimeout } = given;
   const usual = checkTimeout === undefined ? CHECK_TIMEOUT_MS : duration("--check-timeout", checkTimeout);
+  commands.forEach(refuseNothing);
   const known = projectChecks ? (settings.hiddenChecks ?? []) : [];
-  const own = known.map((check): HiddenCheck => {
+  const own = known.map((check): Unnamed => {
     const { name, command, timeout = "" } = typeof check === "string" ? { command: check } : check;
     return { name, command, timeoutMs: parseDuration(timeout) ?? usual };
   });
-  commands.forEach(refuseNothing);
-  const all = [...own, ...commands.map((command) => ({ command, timeoutMs: usual }))];
-  all.forEach(refuseMissing);
-  return all.filter(({ command }, at) => all.findIndex((one) => one.command === command) === at);
+  const all = [...own, ...commands.map((command): Unnamed => ({ command, timeoutMs: usual }))];
+  // Those in a sandbox count there, and the setup may bring some.
+  const isOnPath = settings.sandbox?.checks !== true && settings.setup === undefined;
+  for (const check of all) refuseMissing(check, isOnPath);
+  const different = all.filter(({ command }, at) => all.findIndex((one) => one.command === command) === at);
+  const named = different.map((check, at) => ({ ...check, name: check.name ?? `hidden check ${at + 1}` }));
+  const twice = named.find(({ name }, at) => named.findIndex((one) => one.name === name) !== at);
+  if (twice !== undefined) throw invalid("hiddenChecks", twice.name, "a name that no other one has");
+  return named;
 }
+
+type Unnamed = Omit<HiddenCheck, "name"> & { name?: string | undefined };
 
 function refuseNothing(command: string): void {
   if (command.trim() === "") throw invalid("--hidden-check", '""', "a command");
-  // A comment exits 0 and checks nothing.
-  if (command.split("\n").every((line) => /^\s*(#|$)/.test(line)))
-    throw invalid("--hidden-check", "#", "a command, and this is a comment");
 }
 
 /** `sh /opt/checks/all.sh` */
-const PROGRAM = /^\s*(?:(?:sh|bash|zsh|node|python3?|ruby|perl|deno|bun)\s+)?(\/[^\s;&|<>()$`*?'"]+)(?=\s|$)/;
+const FILE = /^\s*((?:sh|bash|zsh|node|python3?|ruby|perl|deno|bun)\s+)?(\/[^\s;&|<>()$`*?'"]+)(?=\s|$)/;
+/** `cargo test` */
+const PROGRAM = /^\s*([\w.+-]+)(?=\s|$)/;
 
-/** A program with an absolute path exists already: no agent has to make it. */
-function refuseMissing({ command, name = "a hidden check" }: HiddenCheck): void {
-  const file = PROGRAM.exec(command)?.[1];
-  if (file === undefined || existsSync(file)) return;
-  throw new RalphError(`${name} cannot run: its file is missing: ${file}`, { code: "hidden_check_missing" });
+const SHELL_WORDS = new Set(
+  "if while until for case test cd exit set unset export eval exec trap wait read echo printf type command umask ulimit true false kill pwd local readonly return shift times . alias".split(
+    " ",
+  ),
+);
+
+/** One that can never pass. A file with an absolute path exists already: no agent has to make it. */
+function refuseMissing({ command, name = "a hidden check" }: Unnamed, isOnPath: boolean): void {
+  const refuse = (why: string): never => {
+    throw new RalphError(`${name} cannot run: ${why}`, { code: "hidden_check_missing" });
+  };
+  // A comment exits 0 and checks nothing.
+  if (command.split("\n").every((line) => /^\s*(#|$)/.test(line))) refuse("its command is a comment");
+  const [, shell, file] = FILE.exec(command) ?? [];
+  const stat = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+  if (file !== undefined && stat === undefined) refuse(`its file is missing: ${file}`);
+  if (shell === undefined && stat?.isDirectory()) refuse(`it is a folder: ${file}`);
+  const [, program] = PROGRAM.exec(command) ?? [];
+  if (program === undefined || !isOnPath || SHELL_WORDS.has(program)) return;
+  if (which(program, "/").status !== "found") refuse(`${program} is not on PATH`);
 }
 
 /** What the spec of a run keeps of its hidden checks. */
 export async function keptOf(checks: HiddenCheck[]): Promise<Pick<RunSpec, "hidden">> {
   if (checks.length === 0) return {};
-  const { hiddenName } = await import("../verify/hidden.js");
   const { sha256 } = await import("../receipts/statement.js");
-  return {
-    hidden: checks.map((check, index) => ({ name: hiddenName(check, index), sha256: sha256(check.command) })),
-  };
+  return { hidden: checks.map(({ name, command }) => ({ name, sha256: sha256(command) })) };
 }
 
 /** The hidden checks that a run began with, matched with those that are given now. */
@@ -81,15 +103,47 @@ export async function foundAgain(
   return found.filter((check) => check !== undefined);
 }
 
-/** Files outside of the project that a sandbox hides: those that hidden checks name, and the user's own settings. */
-export function hiddenFiles(checks: HiddenCheck[], workspace: string, home: string): string[] {
+/** Paths that a sandbox hides: those that hidden checks name, and settings with their commands. */
+export async function hiddenFiles(
+  checks: HiddenCheck[],
+  { workspace, config }: Pick<RunSpec, "workspace" | "config">,
+  { home, ralphHome, needed }: { home: string; ralphHome: string; needed: string[] },
+): Promise<string[]> {
   if (checks.length === 0) return [];
-  const named = checks.flatMap(({ command }) => command.match(/(?<![^\s='"])\/[^\s;&|<>()$`*?'"]+/g) ?? []);
-  const isApart = (path: string): boolean =>
-    !/^\/(?:usr|bin|sbin|lib\w*|etc|dev|proc|sys|nix)\//.test(path) &&
-    !`${path}/`.startsWith(`${workspace}/`);
-  const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  return [join(home, "settings.json"), ...named.filter(isApart)].filter(isFile);
+  const words = checks.flatMap(({ command }) => command.split(/[\s;&|<>()`'"=]+/));
+  const paths = words.map((word) => word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, home));
+  const named = paths.filter((path) => path.includes("/")).map((path) => resolve(workspace, path));
+  const holds = (folder: string, path: string): boolean =>
+    `${path}/`.startsWith(`${folder}/`.replace("//", "/"));
+  const mayGo = (path: string): boolean =>
+    !SYSTEM.test(`${path}/`) &&
+    !holds(workspace, path) &&
+    ![workspace, home, ralphHome, tmpdir(), ...needed].some((one) => holds(path, one));
+  // What lies beside a file is most likely a part of the check.
+  const files = named
+    .filter((path) => existsSync(path))
+    .map((path) => (mayGo(dirname(path)) ? dirname(path) : path));
+  const settings = [BASE_FILE, LOCAL_FILE, ...(config === undefined ? [] : [config])];
+  const own = await untrackedOf(
+    workspace,
+    settings.map((name) => resolve(workspace, name)),
+  );
+  const user = join(ralphHome, "settings.json");
+  return [...new Set([...(existsSync(user) ? [user] : []), ...own, ...files.filter(mayGo)])];
+}
+
+const SYSTEM = /^\/(?:[^/]*\/)?$|^\/(?:usr|bin|sbin|lib\w*|etc|dev|proc|sys|nix)\//;
+
+/** Files with hidden checks, outside of the project or unknown to git: of a tracked one every clone has a copy. */
+async function untrackedOf(workspace: string, files: string[]): Promise<string[]> {
+  const hasSome = (file: string): boolean =>
+    orElse(() => readFileSync(file, "utf8").includes("hiddenChecks"), false);
+  const found = files.filter(hasSome);
+  const inside = found.filter((file) => `${file}/`.startsWith(`${workspace}/`));
+  if (inside.length === 0) return found;
+  const { stdout } = await git(workspace, ["ls-files", "-z", "--", ...inside]);
+  const tracked = namesIn(stdout).map((name) => resolve(workspace, name));
+  return found.filter((file) => !tracked.includes(file));
 }
 
 /** Warns of places where agents could read the commands. */

@@ -1,6 +1,7 @@
 import { existsSync, rmdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { agentFor } from "../agents/index.js";
+import { createHold } from "../ask/hold.js";
 import { RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import { type LaneHost, type LaneStart, type LanesSetup, runLanes } from "../lanes/lanes.js";
@@ -8,6 +9,7 @@ import type { StoriesSetup } from "../lanes/list.js";
 import { type RaceSetup, raceWork } from "../lanes/race.js";
 import { takeOver, untilResolved } from "../lanes/returned.js";
 import { storiesWork } from "../lanes/stories.js";
+import { copyReceipt } from "../receipts/write.js";
 import type { StoriesSpec } from "../recipes/stories/run.js";
 import { writeAtomic } from "../records/files.js";
 import { OWN_AGENT } from "../records/limited.js";
@@ -59,15 +61,27 @@ export async function assembleLanes(state: RunState, context: RunContext) {
     credentials: names.find((one) => visible[one]) ?? null,
     ...(keepBackground && { background: "keep" as const }),
   };
+  const atEnds: (() => void)[] = [];
+  const shared: Shared = { hold: createHold(), atEnd: (action) => void atEnds.push(action) };
+  const folderOf = (lane: string): string => laneFolder(folder, lane).path;
+  const racing = (race: RaceLanes) => ({
+    ...raceIn(spec, site, race),
+    folderOf,
+    endOthers: (lane: string) => endOthers(endFor, race, lane),
+  });
   const work =
     lanes.kind === "race"
-      ? raceWork({ ...raceIn(spec, site, lanes), endOthers: (lane) => endOthers(endFor, lanes, lane) }, state)
-      : storiesWork(await storiesIn(context, site, lanes.parallel, isPaused), state);
+      ? raceWork(racing(lanes), state)
+      : storiesWork(await storiesIn(context, site, shared, { slot: lanes.parallel, isPaused }), state);
   const events = runLanes(
     {
       ...{ recipe: spec.recipe.kind, options, parallel: lanes.parallel, work, clock: systemClock, isPaused },
       ...{ signals: host.signals, limits: host.limits, ended: (lane) => endFor(lane).signal },
-      open: laneOpener(context, state, site, lanes),
+      open: laneOpener(context, state, site, lanes, shared),
+      prove: (from) => {
+        const receipt = from && copyReceipt(from, folder.path);
+        return receipt ? { receipt } : { unproven: "there is no receipt: its lane has none" };
+      },
     },
     state,
   );
@@ -76,6 +90,7 @@ export async function assembleLanes(state: RunState, context: RunContext) {
     around: (event: LoopEvent): Iterable<LoopEvent> => [event],
     async close(): Promise<void> {
       await events.return(undefined as never);
+      for (const action of atEnds) action();
       removeEmpty(dirname(above));
     },
   };
@@ -92,7 +107,14 @@ function placeIn({ above }: Site, lane: string): Pick<LaneStart, "worktree" | "b
   return { worktree, branch: branchOf(worktree) };
 }
 
-function raceIn({ base = "" }: RunSpec, site: Site, { lanes, all }: RaceLanes): Omit<RaceSetup, "endOthers"> {
+/** What the lanes have in common. */
+type Shared = Pick<NonNullable<RunContext["lane"]>, "hold" | "atEnd">;
+
+function raceIn(
+  { base = "" }: RunSpec,
+  site: Site,
+  { lanes, all }: RaceLanes,
+): Omit<RaceSetup, "endOthers" | "folderOf"> {
   const starts = lanes.map(({ name }) => ({ lane: name, ...placeIn(site, name), base }));
   return { repository: site.repository, base, lanes: starts, all };
 }
@@ -100,8 +122,8 @@ function raceIn({ base = "" }: RunSpec, site: Site, { lanes, all }: RaceLanes): 
 async function storiesIn(
   context: RunContext,
   site: Site,
-  slot: number,
-  isPaused: () => boolean,
+  shared: Shared,
+  { slot, isPaused }: { slot: number; isPaused: () => boolean },
 ): Promise<StoriesSetup> {
   const { spec, host, folder, settings, env, redact, hidden = [] } = context;
   const { repository, queue } = site;
@@ -115,11 +137,17 @@ async function storiesIn(
     ...{ signals: host.signals, clock: systemClock, isPaused, hasNoChecks: isUnverified },
     placeOf: (lane) => placeIn(site, lane),
     folderOf: (lane) => laneFolder(folder, lane).path,
-    prover: (logs) =>
-      proverOf({
-        ...{ spec, settings, checks, hidden, logs, env, redact, slot, signals: host.signals },
-        tell: () => {},
-      }),
+    prover: (lane, number) => {
+      const { path, hidden: logs } = laneFolder(folder, lane);
+      const [records, hiddenLogs] = [path, logs].map((one) => join(one, `landing-${number}`)) as [
+        string,
+        string,
+      ];
+      return proverOf({
+        ...{ spec, settings, checks, hidden, records, hiddenLogs, env, redact, slot, lanes: shared },
+        ...{ signals: host.signals, tell: () => {} },
+      });
+    },
     async remove({ worktree, branch }, slot) {
       await runTeardown(join(worktree, site.inside), { command, slot, tell });
       await remove(repository, worktree, branch);
@@ -132,7 +160,13 @@ async function storiesIn(
 }
 
 /** Prepares a lane, and assembles its loop like that of a run in a worktree. */
-function laneOpener(context: RunContext, state: RunState, site: Site, lanes: LanesSpec): LanesSetup["open"] {
+function laneOpener(
+  context: RunContext,
+  state: RunState,
+  site: Site,
+  lanes: LanesSpec,
+  shared: Shared,
+): LanesSetup["open"] {
   const { host, folder, env, spec } = context;
   const asking = Object.entries(state.lanes ?? {}).find(([, { state: loop }]) => loop.question)?.[0];
   return async (start, lane, { slot, signals, limits }: LaneHost) => {
@@ -151,6 +185,7 @@ function laneOpener(context: RunContext, state: RunState, site: Site, lanes: Lan
       folderFor: (iteration) => iterationFolder(records, iteration),
       env: { ...env, RALPH_SLOT: String(slot) },
       lane: {
+        ...shared,
         around: (recipe) => untilResolved(recipe, worktree, lane, returned),
         // An answer goes to the lane that asked.
         steering: () => (asking === undefined || asking === start.lane ? pendingWords(folder) : undefined),

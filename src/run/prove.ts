@@ -1,14 +1,13 @@
 import { resolve } from "node:path";
 import { describeSystemError, toRalphError } from "../errors.js";
-import type { RunFinished } from "../events.js";
+import type { CheckFinished, RunFinished } from "../events.js";
 import { type CheckFacts, sha256 } from "../receipts/statement.js";
 import { digestOfLog, storeIn, writeReceipt } from "../receipts/write.js";
-import type { CheckReport } from "../records/iteration.js";
 import { redactDeep } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
 import type { HiddenChecks } from "../verify/hidden.js";
 import { takeSnapshot } from "../workspace/snapshot.js";
-import type { RunContext } from "./spec.js";
+import type { RunContext, RunSpec } from "./spec.js";
 
 /** Writes the receipt of a successful run. A receipt that cannot be written does not change the outcome. */
 export async function prove(
@@ -17,8 +16,15 @@ export async function prove(
   hidden: HiddenChecks | undefined,
 ): Promise<Pick<RunFinished, "receipt" | "unproven">> {
   try {
-    hidden?.writeLogs();
-    return { receipt: await receiptOf(context, checksOf(state, context.spec.workspace, hidden)) };
+    const { iteration, baseline } = state;
+    const wasRed = (command: string): boolean | undefined => {
+      const before = baseline?.find((one) => one.command === command)?.before;
+      return before === undefined ? undefined : !before;
+    };
+    // The last verification is the one that decided.
+    const facts = checkFacts(iteration?.checks ?? [], context.spec, hidden);
+    const checks = facts.map((fact) => ({ ...fact, wasRed: wasRed(fact.command ?? fact.name ?? "") }));
+    return { receipt: await receiptOf(context, checks) };
   } catch (error) {
     const known = toRalphError(error);
     if (known === undefined) throw error;
@@ -45,24 +51,26 @@ async function receiptOf(
   return await writeReceipt(folder.path, redactDeep(facts, redact), key);
 }
 
-/** The checks of the last verification, the one that decided. */
-function checksOf(
-  { iteration, baseline }: RunState,
-  workspace: string,
+type Checked = Pick<
+  CheckFinished,
+  "name" | "command" | "hidden" | "passed" | "exitCode" | "durationMs" | "log" | "flaky"
+>;
+
+/** What a receipt says of checks that passed. */
+export function checkFacts(
+  checks: Checked[],
+  { workspace, hidden: kept = [] }: Pick<RunSpec, "workspace" | "hidden">,
   hidden: HiddenChecks | undefined,
 ): CheckFacts[] {
-  const passed = iteration?.checks.filter((check) => check.passed) ?? [];
-  return passed.map(({ command, name, exitCode, durationMs, flaky, ...check }: CheckReport) => {
-    const before = baseline?.find((one) => one.command === command)?.before;
-    const isHidden = check.hidden === true;
-    const log = isHidden ? hidden?.logOf(command) : check.log;
-    // Only a person who knows a secret command can compute its digest.
-    const known = (isHidden && hidden?.commandOf(command)) || command;
-    return {
-      ...(isHidden ? { name: command } : { name, command }),
-      ...{ sha256: sha256(known), exitCode, durationMs, flaky },
-      log: log ? digestOfLog(resolve(workspace, log)) : undefined,
-      wasRed: before === undefined ? undefined : !before,
-    };
-  });
+  return checks
+    .filter(({ passed }) => passed)
+    .map(({ name, command, exitCode, durationMs, flaky, log, hidden: isHidden }) => {
+      // Only a person who knows a secret command can compute its digest.
+      const known = isHidden ? kept.find((one) => one.name === command) : undefined;
+      return {
+        ...(isHidden ? { name: command } : { name, command }),
+        ...{ sha256: known?.sha256 ?? sha256(command), exitCode, durationMs, flaky },
+        log: isHidden ? hidden?.digestOf(command) : log ? digestOfLog(resolve(workspace, log)) : undefined,
+      };
+    });
 }

@@ -11,7 +11,13 @@ import { acquireLock } from "../records/lock.js";
 import { claimName } from "../records/names.js";
 import { redactDeep } from "../records/redact.js";
 import { initialState, type RunState, spendingOf } from "../records/run-state.js";
-import { createRunFolder, iterationFolder, type RunFolder, runFolder } from "../records/runs.js";
+import {
+  createRunFolder,
+  iterationFolder,
+  type RunFolder,
+  removeHidden,
+  runFolder,
+} from "../records/runs.js";
 import { writeSpec } from "../records/spec.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 import { cleanSettings, withholdPasswords } from "../workspace/credentials.js";
@@ -107,6 +113,7 @@ function contextOf(
 ): RunContext {
   const { spec, variables } = prepared;
   removeBegun(folder.path);
+  removeHidden(folder.home, spec.origin ?? spec.workspace);
   // An earlier release may have left it open to others.
   closeToOthers(folder.path);
   writeSpec(folder.specFile, spec, withVariables(process.env, variables));

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { delimiter, isAbsolute } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { ralphHome } from "../records/home.js";
 import { OWN_AGENT } from "../records/limited.js";
@@ -63,9 +64,13 @@ export async function openSandbox({
   if (sandbox === undefined || sandbox.kind === "none" || agent !== undefined) return undefined;
   const env = { ...context.env, ...context.variables[OWN_AGENT] };
   // Checks that run inside must be able to read their own files.
-  const files = sandbox.checks ? [] : hiddenFiles(context.hidden ?? [], spec.workspace, ralphHome());
+  const scope = await scopeOf(spec, env, host.signals.stop);
+  const words = [spec.agent, ...Object.values(spec.agents ?? {})].flatMap((one) => one.words);
+  const needed = [...(env["PATH"] ?? "").split(delimiter), ...words].filter(isAbsolute);
+  // Checks that run inside must be able to read their own files.
+  const files = sandbox.checks ? [] : await hiddenFiles(context.hidden ?? [], spec, { ...scope, needed });
   const narrower = { ...sandbox, denyRead: [...sandbox.denyRead, ...files] };
-  return (await sandboxOf(sandbox.kind)).open(narrower, await scopeOf(spec, env, host.signals.stop));
+  return (await sandboxOf(sandbox.kind)).open(narrower, scope);
 }
 
 /** The same for checks only, in another folder; undefined: they run without a sandbox. */

@@ -1,4 +1,5 @@
 import type { Agent, Permissions } from "../agents/agent.js";
+import type { Hold } from "../ask/hold.js";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { TerminalSetup } from "../ask/run-on-terminal.js";
 import type { Effects, Signals } from "../loop/effects.js";
@@ -113,8 +114,6 @@ export interface RunSpec extends Asked, Omit<SpecRecord, keyof Asked> {
   protect?: string[] | undefined;
   /** The sandbox of its agents. */
   sandbox?: SandboxSpec | undefined;
-  /** Its hidden checks: their names, and the digests that identify their commands. */
-  hidden?: { name: string; sha256: string }[] | undefined;
   /** Several loops at the same time, each in a worktree of its own. */
   lanes?: LanesSpec | undefined;
 }
@@ -192,7 +191,15 @@ export interface RunContext extends PreparedRun {
   /** When the call began that the end of an earlier process cut off, in milliseconds. */
   cutOff: number | undefined;
   /** For a loop in a lane: what the lane adds to its recipe, and the steering for it. */
-  lane?: { around(recipe: Recipe): Recipe; steering: Effects["steering"] } | undefined;
+  lane?:
+    | {
+        around(recipe: Recipe): Recipe;
+        steering: Effects["steering"];
+        hold: Hold;
+        /** Called when no agent of any lane works any more. */
+        atEnd(action: () => void): void;
+      }
+    | undefined;
 }
 
 /** Whether an agent gets the terminal of a window, where there is one. */

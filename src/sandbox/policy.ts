@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { makeFolders, realPlace } from "../records/files.js";
-import { pipesFolder } from "../records/home.js";
+import { makeFolders, makePrivateFolder, realPlace } from "../records/files.js";
+import { hiddenFolder, pipesFolder } from "../records/home.js";
 import { git } from "../workspace/git.js";
 import { ACTIVE_FILE, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { gitFiles } from "./git-files.js";
@@ -42,7 +42,9 @@ export async function runPolicy(
   ]);
   // A killed ralph may have left stand-ins behind; no real repository or settings are empty.
   removeStandIns(held);
-  const denyRead = [...secrets, pipesFolder(scope.ralphHome), ...hidden];
+  const logs = hiddenFolder(scope.ralphHome);
+  makePrivateFolder(logs);
+  const denyRead = [...secrets, pipesFolder(scope.ralphHome), logs, ...hidden];
   const state = stateFolders(scope);
   const policy = { denyRead, allowWrite: [scope.workspace, temp, ...allowed], denyWrite: [own, ...kept] };
   if (process.platform === "linux")

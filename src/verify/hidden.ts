@@ -1,6 +1,6 @@
-import { rmSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { writeAlone } from "../records/files.js";
+import { makeFolders, writeAlone } from "../records/files.js";
 import type { Verification } from "../tree.js";
 import type { Check, CheckResult } from "./check.js";
 import { hasFailed } from "./check.js";
@@ -8,50 +8,47 @@ import { type ChecksSetup, type Results, runChecks } from "./schedule.js";
 
 /** A check that agents do not know. Its command is in no record: ralph keeps it in memory alone. */
 export interface HiddenCheck {
-  name?: string | undefined;
+  /** What agents, events and reports call it. */
+  name: string;
   command: string;
   timeoutMs: number;
 }
 
-/** What agents, events and reports call it. */
-export function hiddenName({ name }: Pick<HiddenCheck, "name">, index: number): string {
-  return name ?? `hidden check ${index + 1}`;
-}
-
 export type HiddenChecks = ReturnType<typeof createHidden>;
 
-/** The hidden checks of a run. What they print is written into `records` when no agent of the run is at work any more. */
-export function createHidden(given: HiddenCheck[], records: string) {
+type Alone = <Result>(action: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * The hidden checks of a run. What they print is kept in memory; `writeLogs` writes it into `folder`, and is called
+ * when no agent of the run works any more. `alone` runs one where no agent can see it.
+ */
+export function createHidden(given: HiddenCheck[], folder: string, alone: Alone = (action) => action()) {
   const said = new Map<string, string>();
-  const logOf = (index: number): string => join(records, `hidden-check-${index + 1}.log`);
-  const checks = given.map((one, index): Check => {
-    const name = hiddenName(one, index);
-    return {
-      ...{ command: name, script: one.command, timeoutMs: one.timeoutMs },
+  const checks = given.map(
+    ({ name, command, timeoutMs }): Check => ({
+      ...{ command: name, script: command, timeoutMs },
       async judge(run) {
-        const result = await run();
-        said.set(name, result.output);
+        const result = await alone(run);
+        said.set(name, `$ ${command}\n${result.output}`);
         return masked(result);
       },
-    };
-  });
-  // Those of an earlier process are for people, and not for the next agent.
-  for (const index of given.keys()) rmSync(logOf(index), { force: true });
+    }),
+  );
   return {
     checks,
     run: runHidden,
-    /** The command behind a name. */
-    commandOf: (name: string): string | undefined =>
-      given[checks.findIndex(({ command }) => command === name)]?.command,
-    /** Writes what they printed last. */
     writeLogs(): void {
-      for (const [index, { command }] of checks.entries()) {
-        const output = said.get(command);
-        if (output !== undefined) writeAlone(logOf(index), output, 0o600);
+      if (said.size > 0) makeFolders(folder, 0o700);
+      for (const [at, { command }] of checks.entries()) {
+        const text = said.get(command);
+        if (text !== undefined) writeAlone(join(folder, `${at + 1}.log`), text, 0o600);
       }
     },
-    /** The log of the one with this name, once it is written. */
-    logOf: (name: string): string => logOf(checks.findIndex(({ command }) => command === name)),
+    /** sha256 of the log of the one with this name. */
+    digestOf: (name: string): string =>
+      createHash("sha256")
+        .update(said.get(name) ?? "")
+        .digest("hex"),
   };
 }
 

@@ -175,7 +175,8 @@ function checkFinished(event: CheckFinished, { baseline = [] }: State, format: C
   const passed = `${mark.ok} ${which}Passed (exit ${exitCode ?? 0}, ${time})`;
   if (event.passed) return [paint("green", passed), ...leftRunning(event)];
   const action = failAction === undefined ? "" : ` ${mark.to} ${failAction}`;
-  const failed = `${mark.error} ${which}Failed (${endingOf(event)}, ${time})${action} (log: ${event.log})`;
+  const log = event.log === "" ? "" : ` (log: ${event.log})`;
+  const failed = `${mark.error} ${which}Failed (${endingOf(event)}, ${time})${action}${log}`;
   return [...paragraph(failed, "red"), ...format.excerpt(event.output), ...leftRunning(event)];
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hiddenFiles } from "../../src/run/hidden.js";
 import { createProject, type Project, type Step } from "../kit.js";
@@ -15,6 +15,10 @@ const DONE = "<response>DONE</response>\nCOMPLETE";
 /** Looks for the command everywhere where an agent can look: processes, variables, the project and all records. */
 const HUNT =
   'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ > "$HOME/found" 2> /dev/null; ps -efww >> "$HOME/found"; env >> "$HOME/found"; grep -rs . "$PWD" "$RALPH_HOME" >> "$HOME/found"; true';
+
+/** What the hidden check of the latest run printed. */
+const hiddenLog = (p: Project): string =>
+  join(p.runFolder(), "../../hidden", basename(p.runFolder()), "1.log");
 
 const found = (p: Project): string => readFileSync(join(p.home, "found"), "utf8");
 
@@ -57,8 +61,10 @@ describe("a hidden check", () => {
   it("is shown to people when the run has ended, and is known in the receipt by its digest alone", async () => {
     const p = project(...STEPS);
     await p.start(["run", "-p", "x", "-n", "3", ...HIDDEN]).result;
-    expect(readFileSync(join(p.runFolder(), "hidden-check-1.log"), "utf8")).toBe(`${SECRET}\n`);
+    expect(readFileSync(hiddenLog(p), "utf8")).toBe(`$ ${CHECK}\n${SECRET}\n`);
     expect((await p.ralph("report")).stdout).toMatch(/ {2}hidden check 1 +✗✓\n/);
+    const { iterations } = JSON.parse((await p.ralph("report", "--json")).stdout);
+    expect(iterations[1].checks).toMatchObject([{ command: "hidden check 1", log: hiddenLog(p) }]);
     const receipt = readFileSync(join(p.runFolder(), "receipt.json"), "utf8");
     expect(receipt).toContain('"name": "hidden check 1",\n          "command": null');
     for (const name of ["receipt.json", "spec.json", "journal.ndjson"])
@@ -116,7 +122,7 @@ describe("a hidden check", () => {
   it("is given again to a run that goes on, because ralph keeps no copy of it", async () => {
     const p = project({ text: DONE }, { bash: `${HUNT}; touch made`, text: DONE });
     const first = await p.start(["run", "-p", "x", "-n", "1", ...HIDDEN, "--json"]).result;
-    expect(existsSync(join(p.runFolder(), "hidden-check-1.log"))).toBe(true);
+    expect(existsSync(hiddenLog(p))).toBe(true);
     const { run } = first.finished;
     const without = await p.ralph("resume", run, "-n", "2");
     expect(without).toMatchObject({ code: 2, stdout: "" });
@@ -128,6 +134,44 @@ describe("a hidden check", () => {
     const again = await p.start(["resume", run, "-n", "2", ...HIDDEN]).result;
     expect(again.code).toBe(0);
     expect(found(p)).not.toContain(SECRET);
+  });
+
+  it("leaves nothing that the agent of a later run finds", async () => {
+    const p = project({ text: DONE }, { bash: `${HUNT}; touch made`, text: DONE });
+    const run = (): Promise<{ code: number | null }> =>
+      p.start(["run", "-p", "x", "-n", "1", ...HIDDEN]).result;
+    expect(await run()).toMatchObject({ code: 1 });
+    expect(await run()).toMatchObject({ code: 0 });
+    expect(found(p)).not.toContain(SECRET);
+  });
+
+  it("is not seen by the agent of another lane, which stands still meanwhile", async () => {
+    const p = project();
+    const script = p.write("../SecretScript.sh", "sleep 0.3; test -f made");
+    const finish = "touch made; git add -A; git commit -qm made; echo COMPLETE";
+    p.program(
+      "quick",
+      `#!/bin/bash\ncat > /dev/null\nuntil test -s $HOME/found; do sleep 0.02; done\n${finish}`,
+    );
+    p.program(
+      "watcher",
+      `#!/bin/bash\ncat > /dev/null\nuntil grep -q '"hidden":true.*"passed":true' $RALPH_HOME/runs/*/journal.ndjson; do cat /proc/[0-9]*/cmdline >> $HOME/found 2> /dev/null; done\n${finish}`,
+    );
+    p.sh("git add -A; git commit -qm settings");
+    const lanes = ["--agent", "quick", "--agent", "watcher", "--all", "--check", "test -f made"];
+    const { code, finished } = await p.start([
+      "race",
+      "x",
+      ...lanes,
+      "--hidden-check",
+      `sh ${script}`,
+      "--json",
+    ]).result;
+    expect({ code, lanes: finished.lanes?.length }).toEqual({ code: 0, lanes: 2 });
+    expect(found(p)).not.toContain("SecretScript");
+    const receipt = JSON.parse(readFileSync(finished.receipt ?? "", "utf8"));
+    expect(receipt.predicate.passedTests).toEqual(["test -f made", "hidden check 1"]);
+    expect(await p.ralph("verify")).toMatchObject({ code: 0 });
   });
 
   it("may be of the settings and have a name; where agents can read them, ralph warns", async () => {
@@ -145,8 +189,10 @@ describe("a hidden check", () => {
 
   it.each([
     ["", '--hidden-check "": expected a command'],
-    ["# nothing", "--hidden-check #: expected a command, and this is a comment"],
+    ["# nothing", "a hidden check cannot run: its command is a comment"],
     ["sh /nowhere/check.sh", "a hidden check cannot run: its file is missing: /nowhere/check.sh"],
+    ["/usr", "a hidden check cannot run: it is a folder: /usr"],
+    ["no-such-program --fast", "a hidden check cannot run: no-such-program is not on PATH"],
   ])("that is %j is refused", async (command, message) => {
     const p = project({ text: DONE });
     const { code, stderr } = await p.ralph("run", "-p", "x", "--hidden-check", command);
@@ -159,15 +205,39 @@ describe("a hidden check", () => {
   });
 });
 
-it("hides the files of hidden checks from a sandbox, and no programs of the system", () => {
+it("has a name that no other one has", async () => {
+  const p = project({ text: DONE });
+  const hiddenChecks = ["true", "test -d ."].map((command) => ({ name: "same", command }));
+  p.settings({ agent: { command: "claude" }, hiddenChecks });
+  expect(await p.ralph("run", "-p", "x")).toMatchObject({
+    code: 2,
+    stderr: "ralph: error: hiddenChecks same: expected a name that no other one has\n",
+  });
+});
+
+it("hides the files of hidden checks from a sandbox, with what lies beside them, and no programs of the system", async () => {
   const p = createProject();
   p.write("../home/settings.json", "{}");
+  p.write(".ralph/settings.local.json", '{"hiddenChecks":["true"]}');
+  p.settings({ hiddenChecks: ["true"] });
+  p.sh("git add -f .ralph/settings.json; git commit -qm settings");
   const own = p.write("inside.sh", "");
-  const apart = p.write("../apart.sh", "").replace("project/../", "");
-  const commands = [`sh ${apart} --deep`, `/usr/bin/env sh ${own}`, "test -f /nowhere/at-all"];
-  const checks = commands.map((command) => ({ command, timeoutMs: 1 }));
-  expect(hiddenFiles(checks, p.dir, p.home)).toEqual([join(p.home, "settings.json"), apart]);
-  expect(hiddenFiles([], p.dir, p.home)).toEqual([]);
+  p.write("../apart/check.sh", "");
+  p.write("../beside.sh", "");
+  const commands = [
+    "sh ../apart/check.sh --deep",
+    `/usr/bin/env sh ${own}`,
+    `test -f /nowhere/at-all; sh ${p.root}/beside.sh`,
+  ];
+  const checks = commands.map((command) => ({ name: command, command, timeoutMs: 1 }));
+  const where = { home: p.home, ralphHome: p.home, needed: [] };
+  expect(await hiddenFiles(checks, { workspace: p.dir }, where)).toEqual([
+    join(p.home, "settings.json"),
+    join(p.dir, ".ralph/settings.local.json"),
+    join(p.root, "apart"),
+    join(p.root, "beside.sh"),
+  ]);
+  expect(await hiddenFiles([], { workspace: p.dir }, where)).toEqual([]);
 });
 
 describe("--require-witness", () => {

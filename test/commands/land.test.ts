@@ -65,7 +65,7 @@ describe("ralph land", () => {
       ...{ into: "main", new: commit("main"), tip: commit("main^2") },
       checks: [{ command: "test -f shared.txt", passed: true }],
     });
-    const { subject, predicate } = JSON.parse(p.sh(`cat ${p.runFolder()}/landing/receipt.json`));
+    const { subject, predicate } = JSON.parse(p.sh(`cat ${p.runFolder()}/landing/main/receipt.json`));
     expect(subject[0]).toEqual({ name: "commit", digest: { gitCommit: commit("main") } });
     expect(predicate.result).toBe("PASSED");
     expect((await p.ralph("runs", "--json")).stdout).toContain('"done"');

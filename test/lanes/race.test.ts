@@ -43,6 +43,10 @@ describe("a race", () => {
     const loser = finished.lanes?.[1];
     expect(existsSync(loser?.worktree ?? "")).toBe(true);
     expect(p.sh(`git rev-parse --verify ${loser?.branch}`)).toMatch(/^\w{40}/);
+    expect(await p.ralph("verify")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(p.sh(`git rev-parse ${finished.branch}`).trim()),
+    });
     expect(p.exists("made.txt")).toBe(false);
     expect(processesOf(p.root)).toEqual([]);
   });

@@ -38,12 +38,16 @@ describe("stories in lanes", () => {
     );
     expect(p.sh("git worktree list").trim().split("\n")).toHaveLength(1);
     expect(new Set(laneCalls(p).map(({ slot }) => slot))).toEqual(new Set(["0", "1", "2"]));
-    expect(
-      events
-        .filter(({ type }) => type === "landing.landed")
-        .map(({ lane }) => lane)
-        .sort(),
-    ).toEqual(IDS);
+    const landings = events.flatMap((event) => (event.type === "landing.landed" ? [event] : []));
+    expect(landings.map(({ lane }) => lane).sort()).toEqual(IDS);
+    const subjects = landings.map(
+      ({ receipt = "" }) => JSON.parse(readFileSync(receipt, "utf8")).subject[0].digest,
+    );
+    expect(subjects).toEqual(landings.map((landing) => ({ gitCommit: landing.new })));
+    expect(await p.ralph("verify")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`verified commit ${landings.at(-1)?.new}`),
+    });
   });
 
   test("wait for what they depend on, and begin with it", async () => {

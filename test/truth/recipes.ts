@@ -57,7 +57,7 @@ export function recipeOf(one: Case, folder: string): Recipe {
 
 /** `ralph loop` with all that a green result can be asked to prove. */
 function proofOf({ prompt, check, hidden, confirm, witness }: Case, context: Context): Recipe {
-  const given = hidden.map((command) => ({ command, timeoutMs: 10_000 }));
+  const given = hidden.map((command, at) => ({ name: `hidden check ${at + 1}`, command, timeoutMs: 10_000 }));
   const { checks: hiddenChecks } = createHidden(given, context.workspace);
   const checks = asChecks([check], 10_000);
   const spec = { kind: "checks" as const, task: prompt, checks, completionTag: "COMPLETE" };

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import type { CheckFinished } from "../../events.js";
 import type { Signals } from "../../loop/effects.js";
 import { recipeRow } from "../../recipes/registry.js";
@@ -8,10 +8,13 @@ import type { Settings } from "../../settings/schema.js";
 import type { Check } from "../../verify/check.js";
 import { createHidden, type HiddenCheck, runHidden } from "../../verify/hidden.js";
 import { runChecks } from "../../verify/schedule.js";
-import { git, repositoryRoot } from "../../workspace/git.js";
+import { git } from "../../workspace/git.js";
+import type { LandingRequest } from "../../workspace/landing/land.js";
 import { makeReady } from "../../workspace/worktree/create.js";
+import { checkFacts } from "../prove.js";
 import { sandboxForChecks } from "../sandbox.js";
-import type { RunSpec } from "../spec.js";
+import type { RunContext, RunSpec } from "../spec.js";
+import { insideOf, type Proof, provedBefore, proveLanding } from "./receipt.js";
 
 const SETUP_MS = 30 * 60_000;
 
@@ -26,37 +29,43 @@ export async function proofOf(spec: RunSpec): Promise<Check[]> {
   return (await (await recipeRow(spec.recipe)).proof?.(spec.recipe, begun)) ?? [];
 }
 
-/** Where the run worked, from the top of its checkout on. */
-export function insideOf({ workspace, worktree }: RunSpec): string {
-  return relative(worktree ?? repositoryRoot(workspace) ?? workspace, workspace);
-}
-
 interface Proving {
   spec: RunSpec;
   settings: Settings;
   checks: Check[];
   hidden: HiddenCheck[];
-  /** Folder for the logs. */
-  logs: string;
+  /** Folder of the records of this landing, and of what its hidden checks print. */
+  records: string;
+  hiddenLogs: string;
   env: NodeJS.ProcessEnv;
   redact: Redact;
   signals: Pick<Signals, "stop" | "kill">;
   /** The number that the setup and the checks find in `RALPH_SLOT`. */
   slot?: number | undefined;
   tell(text: string): void;
+  /** Left out: no agent of the run works. */
+  lanes?: Pick<NonNullable<RunContext["lane"]>, "hold" | "atEnd"> | undefined;
+}
+
+/** Verifies a commit that is to land, and keeps the proof. */
+export interface Prover extends Required<Pick<LandingRequest, "verify" | "verified">> {
+  proof(commit: string): Proof;
 }
 
 /**
- * Runs the checks of a run in a checkout of ralph's own, once for each call; undefined: a signal came first. The setup
- * runs once for each commit, since a commit may bring new dependencies.
+ * Runs the checks of a run in a checkout of ralph's own, once for each call of `verify`. The setup runs once for each
+ * commit, since a commit may bring new dependencies.
  */
-export function proverOf({ spec, settings, checks, hidden: given, logs, env: own, ...proving }: Proving) {
-  const { redact, signals, slot, tell } = proving;
+export function proverOf({ spec, settings, checks, records, env: own, ...proving }: Proving): Prover {
+  const { redact, signals, slot, tell, lanes } = proving;
   const { origin = spec.workspace, keepBackground } = spec;
   const env = { ...own, ...(slot !== undefined && { RALPH_SLOT: String(slot) }) };
-  const verify = { iteration: 0, ...signals };
+  const verification = { iteration: 0, ...signals };
+  const hidden = createHidden(proving.hidden, proving.hiddenLogs, lanes?.hold.alone);
+  lanes?.atEnd(hidden.writeLogs);
   let [passes, ready] = [0, ""];
-  return async (checkout: string, commit: string): Promise<CheckFinished[] | undefined> => {
+  let unproven: Proof | undefined;
+  const verify: Prover["verify"] = async (checkout, commit) => {
     passes += 1;
     const workspace = join(checkout, insideOf(spec));
     // The second pass uses what the setup has installed.
@@ -65,12 +74,11 @@ export function proverOf({ spec, settings, checks, hidden: given, logs, env: own
       ...{ command, timeoutMs: SETUP_MS, signal: signals.stop, slot, tell },
     });
     ready = commit;
-    mkdirSync(logs, { recursive: true, mode: 0o700 });
-    const hidden = createHidden(given, logs);
+    mkdirSync(records, { recursive: true, mode: 0o700 });
     const sandbox = await sandboxForChecks(spec, workspace, env, signals.stop);
     const logged = checks.map((check, at) => ({
       ...check,
-      log: join(logs, `check-${at + 1}.${passes}.log`),
+      log: join(records, `check-${at + 1}.${passes}.log`),
     }));
     const { outputTruncateChars: outputChars } = settings;
     const setup = {
@@ -78,15 +86,23 @@ export function proverOf({ spec, settings, checks, hidden: given, logs, env: own
       hiddenChecks: hidden.checks,
     };
     try {
-      const results = await untilEnd(runChecks(logged, setup, verify), tell);
+      const results = await untilEnd(runChecks(logged, setup, verification), tell);
       if (results === undefined || results.some(({ event }) => !event.passed)) return results?.map(eventOf);
-      const more = await untilEnd(runHidden(setup, verify), tell);
+      const more = await untilEnd(runHidden(setup, verification), tell);
       return more && [...results, ...more].map(eventOf);
     } finally {
       await sandbox?.close();
-      // Agents in lanes could read them.
-      if (slot === undefined) hidden.writeLogs();
+      if (lanes === undefined) hidden.writeLogs();
     }
+  };
+  return {
+    verify,
+    async verified({ old: base, new: commit, checks }) {
+      const facts = checkFacts(checks, spec, hidden);
+      const proof = await proveLanding(spec, records, { commit, base, checks: facts, setup: settings.setup });
+      unproven = "unproven" in proof ? proof : undefined;
+    },
+    proof: (commit) => unproven ?? provedBefore(records, commit),
   };
 }
 

@@ -16,7 +16,7 @@ import { foundAgain } from "../hidden.js";
 import { proofOf, proverOf } from "./checks.js";
 import { removeLanded } from "./clean.js";
 import { type LandingAsked, type LandingPlan, planLanding, refusal } from "./plan.js";
-import { landingReceipt } from "./receipt.js";
+import { provedBefore } from "./receipt.js";
 
 export interface Landing {
   settings: Settings;
@@ -31,7 +31,16 @@ export interface Landing {
 
 /** How it ended; `left`: what it did not remove, and why. */
 export type Landed = { plan: LandingPlan; left?: string | undefined } & (
-  | { kind: "landed"; old: string; new: string; checks: LandingCheck[]; unverified: boolean }
+  | ({
+      kind: "landed";
+      old: string;
+      new: string;
+      checks: LandingCheck[];
+      unverified: boolean;
+    } & {
+      receipt?: string;
+      unproven?: string;
+    })
   | Exclude<LandingResult, { kind: "landed" }>
 );
 
@@ -96,17 +105,18 @@ async function begin(
     );
   await refuseNewPrograms(plan);
   const keep = asked.keep ? { keep: true as const } : {};
+  const prover = proverOf({
+    ...{ spec, settings, checks, hidden, tell, ...(await surroundings(plan, settings)) },
+    ...{ records: recordsOf(plan), hiddenLogs: join(run.hidden, "landing") },
+    signals: { stop: signal, kill: signal },
+  });
   const result = await land({
     ...{ repository, target: `refs/heads/${into}`, tip, worktree: plan.worktree, signal },
     message: landingMessage(title, run.id),
     earlier: spec.base === undefined ? [] : [{ name: into, old: spec.base }],
     squash: asked.squash ?? false,
-    verify: isUnverified
-      ? async () => []
-      : proverOf({
-          ...{ spec, settings, checks, hidden, tell, ...(await surroundings(plan, settings)) },
-          ...{ logs: join(run.path, "landing"), signals: { stop: signal, kill: signal } },
-        }),
+    ...prover,
+    ...(isUnverified && { verify: async () => [] }),
     started: (intent) => {
       const squash = asked.squash ? { squash: true as const } : {};
       write({ type: "landing.started", into, ...intent, ...squash, ...keep });
@@ -116,10 +126,10 @@ async function begin(
     const unverified = isUnverified;
     const moved = { into, tip, old: result.old, new: result.new, ...keep };
     const proof = result.checks.map(asProof);
-    const shown = await landingReceipt(plan, { ...result, setup: settings.setup });
+    const shown = prover.proof(result.new);
     write({ type: "landing.landed", ...moved, checks: proof, ...(unverified && { unverified }), ...shown });
     const left = asked.keep ? undefined : await clean(plan, landing, write);
-    return { ...result, plan, checks: proof, unverified, left };
+    return { ...result, plan, checks: proof, unverified, left, ...shown };
   }
   if (result.kind !== "nothing" && result.kind !== "interrupted") write(refusedOf(plan, result));
   return { ...result, plan };
@@ -146,11 +156,17 @@ async function finish(
   const unverified = checks.length === 0;
   const keep = asked.keep || (known?.type !== "landing.refused" && known?.keep === true);
   if (plan.done === "moved") {
-    const more = { ...(unverified && { unverified }), ...(keep && { keep }) };
+    const proof = provedBefore(recordsOf(plan), commit);
+    const more = { ...(unverified && { unverified }), ...(keep && { keep }), ...proof };
     write({ type: "landing.landed", into, tip, old, new: commit, checks, ...more });
   }
   const left = keep ? undefined : await clean(plan, landing, write);
   return { kind: "landed", plan, old, new: commit, checks, unverified, left };
+}
+
+/** What was verified for one branch. */
+function recordsOf({ run, into }: LandingPlan): string {
+  return join(run.path, "landing", encodeURIComponent(into));
 }
 
 async function clean(

@@ -1,46 +1,54 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
 import { describeSystemError, toRalphError } from "../../errors.js";
-import type { CheckFinished } from "../../events.js";
 import { signingKey } from "../../receipts/signature.js";
-import { sha256 } from "../../receipts/statement.js";
-import { digestOfLog, writeReceipt } from "../../receipts/write.js";
+import type { CheckFacts } from "../../receipts/statement.js";
+import { receiptIn, writeReceipt } from "../../receipts/write.js";
 import { createRedactor, redactDeep } from "../../records/redact.js";
-import { git } from "../../workspace/git.js";
+import { git, repositoryRoot } from "../../workspace/git.js";
 import { treeOf } from "../../workspace/landing/merge.js";
-import { insideOf } from "./checks.js";
-import type { LandingPlan } from "./plan.js";
+import type { RunSpec } from "../spec.js";
+
+/** Where the run worked, from the top of its checkout on. */
+export function insideOf({ workspace, worktree }: RunSpec): string {
+  return relative(worktree ?? repositoryRoot(workspace) ?? workspace, workspace);
+}
 
 interface LandedCommit {
-  new: string;
-  old: string;
-  checks: CheckFinished[];
+  commit: string;
+  base: string;
+  checks: CheckFacts[];
   setup: string | undefined;
 }
 
-/** Writes what was verified on the commit that landed. Returns the file, or why there is none; the landing stands. */
-export async function landingReceipt(
-  { run, spec, repository }: LandingPlan,
-  { new: commit, old: base, checks, setup }: LandedCommit,
-): Promise<{ receipt: string } | { unproven: string }> {
+export type Proof = { receipt: string } | { unproven: string };
+
+/** Writes into a folder of records what was verified on a commit that lands; where that fails, the landing goes on. */
+export async function proveLanding(
+  spec: RunSpec,
+  records: string,
+  { commit, base, checks, setup }: LandedCommit,
+): Promise<Proof> {
+  const { id: run, recipe, origin: repository = spec.workspace } = spec;
   try {
-    const folder = join(run.path, "landing");
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { name, model } = spec.agent;
     const tree = await treeOf((args) => git(repository, args), commit);
     const facts = {
-      ...{ kind: "landing" as const, run: run.id, recipe: spec.recipe.kind, agent: { name, model } },
+      ...{ kind: "landing" as const, run, recipe: recipe.kind, agent: { name, model } },
       ...{ finishedAt: new Date().toISOString(), subject: { commit, tree }, base, folder: insideOf(spec) },
-      ...{ setup, confirmed: 1 },
-      checks: checks.map(({ command, exitCode, durationMs, log, ...check }) => ({
-        ...{ name: check.name, command, sha256: sha256(command), exitCode, durationMs },
-        log: digestOfLog(log),
-      })),
+      ...{ setup, confirmed: checks.length === 0 ? 0 : 1, checks },
     };
     const key = spec.sign ? await signingKey(repository) : undefined;
-    return { receipt: await writeReceipt(folder, redactDeep(facts, createRedactor(process.env)), key) };
+    return { receipt: await writeReceipt(records, redactDeep(facts, createRedactor(process.env)), key) };
   } catch (error) {
     if (toRalphError(error) === undefined) throw error;
     return { unproven: `there is no receipt: ${describeSystemError(error)}` };
   }
+}
+
+/** The proof of a landing that a crash cut off after its branch had moved. */
+export function provedBefore(records: string, commit: string): Proof {
+  const receipt = receiptIn(records);
+  const isAbout = existsSync(receipt) && readFileSync(receipt, "utf8").includes(`"gitCommit": "${commit}"`);
+  return isAbout ? { receipt } : { unproven: "there is no receipt: ralph was ended before it was written" };
 }

@@ -17,9 +17,10 @@ import {
 } from "./charts.js";
 import * as facts from "./facts.js";
 import { beginning, type Content, html, type Markup, said, section, styleSheet } from "./markup.js";
+import { receiptPart, type ShownReceipt } from "./receipt.js";
 
 /** A run as one page that needs nothing else: no script, no font, no picture, no request. */
-export function htmlReport(report: Report): string {
+export function htmlReport(report: Report, receipt?: ShownReceipt): string {
   const styles = styleSheet();
   // Nothing is allowed but the style sheet, known by its hash.
   const hash = createHash("sha256").update(styles.toString()).digest("base64");
@@ -43,6 +44,7 @@ export function htmlReport(report: Report): string {
     ${columns(report)}
     ${table(facts.storyTable(report))}
     ${grid(report)}
+    ${receipt === undefined ? null : receiptPart(receipt, report.run)}
     ${table(facts.fileTable(report, Number.POSITIVE_INFINITY), changed)}
     ${iterations(report)}
   </main>

@@ -39,6 +39,8 @@ export interface LandingRequest {
   verify(worktree: string, commit: string): Promise<CheckFinished[] | undefined>;
   /** Written down before anything is verified or moved: what a crash cuts off is found by it. */
   started?(intent: Intent): Promise<void> | void;
+  /** The commit has passed its checks; the branch moves next. */
+  verified?(passed: { old: string; new: string; checks: CheckFinished[] }): Promise<void>;
   signal?: AbortSignal | undefined;
 }
 
@@ -98,6 +100,7 @@ async function landOn(old: string, request: LandingRequest): Promise<LandingResu
   await request.started?.({ old, new: built.commit, tip });
   const verdict = await judge(request, old, built.commit);
   if ("kind" in verdict) return verdict;
+  await request.verified?.({ old, new: built.commit, ...verdict });
   const moved = await moveBranch(move);
   if (moved.kind === "moved") return "moved";
   return moved.kind === "done" ? { kind: "landed", old, new: built.commit, tip, ...verdict } : moved;

@@ -4,8 +4,10 @@ import type { CheckFinished } from "../events.js";
 import { type Receipt, readReceipt, receiptSchema } from "../receipts/read.js";
 import { type Rechecked, recheck } from "../receipts/recheck.js";
 import { checkSignature, type SignatureVerdict, signatureOf } from "../receipts/signature.js";
+import { sha256 } from "../receipts/statement.js";
 import { receiptIn, storeIn } from "../receipts/write.js";
 import { handleSignals } from "../run/signals.js";
+import { invalid } from "../settings/limits.js";
 import { endingOf, plural } from "../views/figures.js";
 import type { Formatter } from "../views/format.js";
 import { harmlessJson, harmlessLine } from "../views/harmless.js";
@@ -38,16 +40,26 @@ export async function verify(given: string | undefined, flags: VerifyFlags): Pro
   const signed = await signatureIn(source);
   const receipt = readReceipt(source.content.toString(), source.name);
   requireWhole(source, receipt, signed);
+  const { hiddenCheck: hidden = [] } = flags;
+  requireKnown(hidden, receipt);
   const format = formatterFor(flags);
-  if (!flags.json) for (const line of openingLines(receipt, signed)) say(line);
+  let isOpen = flags.json === true;
+  const open = (): void => {
+    if (!isOpen) for (const line of openingLines(receipt, signed)) say(line);
+    isOpen = true;
+  };
   const { signals, release } = handleSignals(() => {});
   const results: Rechecked[] = [];
   try {
     const running = recheck(receipt, {
-      ...{ repository: source.repository, store: source.store, hidden: flags.hiddenCheck ?? [] },
-      ...{ stop: signals.stop, tell: note },
+      ...{ repository: source.repository, store: source.store, hidden, stop: signals.stop },
+      tell(text) {
+        open();
+        note(text);
+      },
     });
     for await (const one of running) {
+      open();
       results.push(one);
       if (!flags.json) for (const line of resultLines(one, format)) say(line);
     }
@@ -69,6 +81,14 @@ function requireWhole({ name }: Source, { signer, checks }: Receipt, signed: Sig
     throw refused(`${name} says that it is signed, and its signature is missing`);
   if (signer !== fingerprint) throw refused(`${name} was signed with another key than it says`);
   if (checks.length === 0) throw failure("receipt_unchecked", `${name} names no check: nothing was verified`);
+}
+
+function requireKnown(hidden: string[], { checks }: Receipt): void {
+  const isKnown = (text: string): boolean =>
+    checks.some(({ command, sha256: digest }) => command === null && digest === sha256(text));
+  const strange = hidden.find((text) => !isKnown(text));
+  if (strange !== undefined)
+    throw invalid("--hidden-check", strange, "the command of a hidden check of the receipt");
 }
 
 function documentOf({ run, commit, tree }: Receipt, results: Rechecked[], signer: Signed | null = null) {

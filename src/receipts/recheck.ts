@@ -126,7 +126,7 @@ async function checkOut(
   const run: Git = (args, more) => git(work, args, { ...more, stop });
   const sha = tree.length === 64 ? ["--object-format=sha256"] : [];
   const made = await run(["init", "--quiet", "--template=", ...sha]);
-  if (!made.ok) throw impossible(made.spawnError?.message ?? made.stderr.trim());
+  if (!made.ok) throw impossible(made.spawnError ? "git is not here" : made.stderr.trim());
   const own = join(work, ".git");
   lend(own, [...recordsOf(root), store]);
   await copyRefs(own, root);

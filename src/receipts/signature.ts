@@ -98,6 +98,9 @@ export async function signWith(key: SigningKey, file: string): Promise<void> {
 /** Who signed, or why the signature does not count. `isKnown`: somebody vouches for the key. */
 export type SignatureVerdict = { fingerprint: string; isKnown: boolean; name?: string } | { refused: string };
 
+/** `ssh-keygen` reads over other bytes between the lines. */
+const SIGNATURE = /^-----BEGIN SSH SIGNATURE-----\n(?:[A-Za-z0-9+/]+={0,2}\n)+-----END SSH SIGNATURE-----\n$/;
+
 export async function checkSignature(
   content: Buffer,
   signature: Buffer,
@@ -109,8 +112,9 @@ export async function checkSignature(
     writeFileSync(file, signature);
     const about = ["-n", NAMESPACE, "-s", file];
     const intact = await keygen(["-Y", "check-novalidate", ...about], folder, content);
+    const isAsWritten = SIGNATURE.test(signature.toString("latin1"));
     const fingerprint = /SHA256:\S+/.exec(intact.stdout)?.[0];
-    if (!intact.ok || fingerprint === undefined)
+    if (!isAsWritten || !intact.ok || fingerprint === undefined)
       return { refused: "the receipt or its signature was changed after it was signed" };
     if (allowed === undefined) return { fingerprint, isKnown: false };
     if (!existsSync(allowed)) return { refused: `gpg.ssh.allowedSignersFile is missing: ${allowed}` };

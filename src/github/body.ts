@@ -3,6 +3,7 @@ import { formatDuration } from "../duration.js";
 import type { CheckReport } from "../records/iteration.js";
 import { finishedIterations, type Report } from "../records/report.js";
 import type { IssueLink } from "../records/spec.js";
+import { fenced as fencedAs } from "../verify/excerpt.js";
 import { endingOf, formatCost } from "../views/figures.js";
 import { brief } from "../views/harmless.js";
 import { titleOf } from "../views/report/facts.js";
@@ -15,8 +16,9 @@ export interface Facts {
   tip: string;
   branch: string;
   issue: IssueLink | undefined;
-  /** As `ralph verify` reads it. */
+  /** As `ralph verify` reads it, and its signature, if it has one. */
   receipt: string | undefined;
+  signature: string | undefined;
   /** Runs that `ralph follow` added. */
   rounds: Report[];
 }
@@ -112,14 +114,21 @@ function sum(numbers: number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-function again({ report, branch, receipt }: Facts): string {
-  const commands = (report.iterations.at(-1)?.checks ?? []).map(({ command }) => command);
+function again({ report, branch, receipt, signature }: Facts): string {
+  const checks = report.iterations.at(-1)?.checks ?? [];
+  const commands = checks.filter(({ hidden }) => !hidden).map(({ command }) => command);
   const byHand = fenced([`git fetch origin ${branch} && git checkout FETCH_HEAD`, ...commands].join("\n"));
   const head = "## Check it again";
   if (receipt === undefined) return commands.length === 0 ? "" : `${head}\n\n${byHand}`;
+  const signed = signature === undefined ? "" : ", its signature as receipt.json.sig";
+  // Nothing in them may change: both are read again, byte for byte.
+  const files = [
+    fencedAs(receipt, "json"),
+    ...(signature === undefined ? [] : [fencedAs(signature, "text")]),
+  ];
   return [
-    `${head}\n\nSave the receipt as receipt.json, then in a clone: \`ralph verify receipt.json\`. By hand:`,
+    `${head}\n\nSave the receipt as receipt.json${signed}, then in a clone: \`ralph verify receipt.json\`. By hand:`,
     byHand,
-    `<details><summary>Receipt</summary>\n\n${fenced(receipt)}\n\n</details>`,
+    `<details><summary>Receipt</summary>\n\n${files.join("\n\n")}\n\n</details>`,
   ].join("\n\n");
 }

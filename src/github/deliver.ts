@@ -167,8 +167,13 @@ async function factsOf(run: RunFolder, report: Report, tip: string, branch: stri
   const receipt = [last, run].map(({ path }) => join(path, "receipt.json")).find(existsSync);
   return {
     ...{ report, tip, branch, rounds, issue: run.shown().issue },
-    receipt: receipt && readFileSync(receipt, "utf8").trim(),
+    receipt: textIn(receipt),
+    signature: textIn(receipt && `${receipt}.sig`),
   };
+}
+
+function textIn(file = ""): string | undefined {
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
 }
 
 function closed({ number, isMerged, url }: PullRequest): RalphError {

@@ -1,6 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { claudeProject } from "../kit.js";
 import { githubProject } from "./kit.js";
 
@@ -33,6 +34,25 @@ describe("ralph loop --issue N --pr", () => {
     const again = await p.ralph("pr");
     expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^unchanged pull request/)]);
     expect(hub.requests(/^POST .*\/pulls /)).toBe(1);
+  });
+
+  it("has the receipt and its signature in the body, where the example workflow finds them", async () => {
+    const { p, hub } = githubProject(FIX);
+    p.sh('mkdir -p "$HOME/.ssh"; ssh-keygen -q -t ed25519 -N "" -f "$HOME/.ssh/id_ed25519"');
+    const args = ["loop", "fix it", ...LOOP, "--check", "echo '```'", "--hidden-check", "test -f fix.txt"];
+    expect(await p.ralph(...args, "--sign", "--pr")).toMatchObject({ code: 0 });
+    const [pull] = hub.pulls();
+    const body = String(pull?.["body"]).replaceAll("\n", "\r\n");
+    const head = p.sh("git rev-parse ralph/fix").trim();
+    const bin = join(import.meta.dirname, "../../bin/ralph.js");
+    p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${bin}" "$@"\n`);
+    const example = readFileSync(join(import.meta.dirname, "../../examples/receipt/recheck.yml"), "utf8");
+    // As GitHub runs it.
+    const script = `set -e\n${parse(example).jobs.recheck.steps.at(-1).run}`;
+    Object.assign(p.env, { BODY: body, HEAD: head });
+    expect(p.sh(script)).toMatch(/Signed with SHA256:[\s\S]*The same: 2 checks/);
+    p.env["HEAD"] = p.sh("git rev-parse main").trim();
+    expect(() => p.sh(script)).toThrow("the receipt is of another commit than the head");
   });
 
   it.each([

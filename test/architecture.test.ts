@@ -16,7 +16,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   workspace: { lines: 3501, imports: ["process", "records"] },
   sandbox: { lines: 1404, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2101, imports: ["process", "records", "workspace", "sandbox"] },
-  receipts: { lines: 796, imports: ["process", "records", "workspace", "verify"] },
+  receipts: { lines: 801, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 920, imports: ["records"] },
   ask: { lines: 1035, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
@@ -50,11 +50,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 1500,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2409, imports: ["process", "records", "workspace", "verify", "views"] },
+  github: { lines: 2423, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1035, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4410,
+    lines: 4431,
     imports: [
       "process",
       "settings",

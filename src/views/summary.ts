@@ -72,7 +72,7 @@ export function firstFailing(iteration: Pick<IterationReport, "checks"> | undefi
 export function flakyWords(iteration: Pick<IterationReport, "checks"> | undefined): string | null {
   const flaky = iteration?.checks.filter((check) => check.flaky !== undefined) ?? [];
   const words = flaky.map(
-    (check) => `${brief(check.command, COMMAND_CHARS)} (${check.flaky?.join(", then ")})`,
+    (check) => `${brief(check.name ?? check.command, COMMAND_CHARS)} (${check.flaky?.join(", then ")})`,
   );
   return words.join("; ") || null;
 }

@@ -33,6 +33,8 @@ export interface Case {
   hidden: string[];
   /** How often checks that passed are run again. */
   confirm: number;
+  /** Whether the check is known to be flaky. */
+  retry: boolean;
   /** Whether a check has to go from red to green. */
   witness: boolean;
   /** Files that an earlier run has left behind: path and content. */
@@ -52,7 +54,7 @@ export interface Case {
 const FOLDER = join(import.meta.dirname, "cases");
 const FIELDS = new Set([
   ...["recipe", "agents", "mode", "prompt", "checks", "check", "story", "left", "git", "expect"],
-  ...["reviews", "repository", "hidden", "confirm", "witness"],
+  ...["reviews", "repository", "hidden", "confirm", "retry", "witness"],
 ]);
 
 export function allCases(): Case[] {
@@ -101,6 +103,7 @@ function oneCase(file: string, lines: string[]): Case {
     check: of("check")[0] ?? "true",
     hidden: of("hidden"),
     confirm: Number(of("confirm")[0] ?? 0),
+    retry: of("retry").length > 0,
     witness: of("witness").length > 0,
     stories: of("story"),
     left: of("left"),

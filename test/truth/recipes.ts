@@ -56,10 +56,13 @@ export function recipeOf(one: Case, folder: string): Recipe {
 }
 
 /** `ralph loop` with all that a green result can be asked to prove. */
-function proofOf({ prompt, check, hidden, confirm, witness }: Case, context: Context): Recipe {
+function proofOf({ prompt, check, hidden, confirm, retry, witness }: Case, context: Context): Recipe {
   const given = hidden.map((command, at) => ({ name: `hidden check ${at + 1}`, command, timeoutMs: 10_000 }));
   const { checks: hiddenChecks } = createHidden(given, context.workspace);
-  const checks = asChecks([check], 10_000);
+  const checks = asChecks([check], 10_000).map((one) => ({
+    ...one,
+    ...(retry && { flaky: "retry" as const }),
+  }));
   const spec = { kind: "checks" as const, task: prompt, checks, completionTag: "COMPLETE" };
   const recipe = taskRecipe(spec, { ...taskIn(context), hiddenChecks, confirm });
   return witness ? withWitness(recipe) : recipe;

@@ -17,8 +17,8 @@ export function writeJournal(home, workspace, events) {
     id: RUN,
     createdAt: ts,
     workspace,
-    recipe: { kind: "prompt" },
-    agent: { name: "claude" },
+    recipe: { kind: "prompt", prompt: "Say some words." },
+    agent: { name: "claude", words: ["claude"] },
     limits,
   };
   writeFileSync(join(folder, "spec.json"), JSON.stringify(spec));

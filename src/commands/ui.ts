@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
+import { refuseSpecialFile } from "../plain-file.js";
 import { capture } from "../process/capture.js";
 import { which } from "../process/which.js";
 import { ralphHome } from "../records/home.js";
 import { invalid, wholeNumber } from "../settings/limits.js";
-import { isLoopback } from "../ui/server/access.js";
+import { inUrl, isLoopback, namesOf } from "../ui/server/access.js";
 import { failure, note, say } from "./output.js";
 
 interface UiFlags {
@@ -23,9 +24,9 @@ const TOKEN_CHARS = 16;
 
 /** `ralph ui`: serves the dashboard until Ctrl+C. It touches no run by itself. */
 export async function ui(flags: UiFlags): Promise<number> {
-  const { host = HOST, readOnly = false } = flags;
-  const port = flags.port === "0" ? 0 : wholeNumber("--port", flags.port ?? PORT, 1);
-  if (port > HIGHEST_PORT) throw invalid("--port", String(port), `a number up to ${HIGHEST_PORT}`);
+  const { readOnly = false } = flags;
+  const host = (flags.host ?? HOST).replace(/^\[(.*)\]$/, "$1");
+  const asked = wholeNumber("--port", flags.port ?? PORT, 0, HIGHEST_PORT);
   const token = tokenFrom(flags.tokenFile);
   if (!isLoopback(host) && token === undefined)
     throw failure(
@@ -33,38 +34,46 @@ export async function ui(flags: UiFlags): Promise<number> {
       `--host ${host} lets other machines in, and there is no --token-file`,
       "put a long secret into a file of your own and name it, or leave --host out",
     );
-  const { serveDashboard } = await import("../ui/server/serve.js");
-  const serving = await serveDashboard({ home: ralphHome(), port, host, readOnly, token });
-  if (serving === undefined)
-    throw failure(
-      "port_taken",
-      `port ${port} of ${host} is taken`,
-      `another ralph ui may have it; choose another one: ralph ui --port ${port + 1}`,
-    );
-  const endCopies = await (await import("./fleet-engine.js")).copyFleet();
   const ended = signalled();
-  const shown = isLoopback(host) || host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  const url = `http://${shown.includes(":") ? `[${shown}]` : shown}:${serving.port}`;
-  say(`${url}${serving.link()}`);
+  const { serveDashboard } = await import("../ui/server/serve.js");
+  // Each link lets one browser in: for the next one there is another.
+  const onEntered = () => void note(`a browser was let in; this link is for another one: ${linkOf()}`);
+  const serving = await serveDashboard({ home: ralphHome(), port: asked, host, readOnly, token, onEntered });
+  const { port } = serving;
+  const at = (name: string): string => `http://${name}:${port}`;
+  const isOnAll = host === "0.0.0.0" || host === "::";
+  const linkOf = (): string => `${at(isOnAll ? "127.0.0.1" : inUrl(host))}${serving.link()}`;
+  const link = linkOf();
+  say(link);
   note(
     `the link opens ${readOnly ? "the dashboard, read-only," : "the dashboard"} once, in one browser; Ctrl+C ends it`,
   );
-  if (token !== undefined) note(`other browsers enter with the token at ${url}/enter`);
-  if (process.env["SSH_CONNECTION"]) note(`from your own machine: ${tunnel(serving.port)}`);
-  else if (flags.open !== false) await openBrowser(`${url}${serving.link()}`);
+  if (token !== undefined)
+    note(`other browsers enter with the token at ${at(namesOf(host)[0] ?? host)}/enter`);
+  if (process.env["SSH_CONNECTION"]) note(`from your own machine: ${tunnel(port)}`);
+  else if (flags.open !== false) await openBrowser(link);
+  const copies = import("./fleet-engine.js").then(({ copyFleet }) => copyFleet());
+  copies.catch(({ message }: Error) => note(`the runs of the fleet are not shown: ${message}`));
   await ended;
-  endCopies();
+  void copies.then((end) => end()).catch(() => {});
   serving.close();
   return 0;
 }
 
 function tokenFrom(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
-  if (!existsSync(file)) throw invalid("--token-file", file, "a file that is there");
+  refuseSpecialFile(file);
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat?.isFile()) throw invalid("--token-file", file, "a file that is there");
   const token = readFileSync(file, "utf8").trim();
-  if (token.length >= TOKEN_CHARS) return token;
-  throw invalid("--token-file", file, `a secret of at least ${TOKEN_CHARS} characters in it`);
+  if (token.length < TOKEN_CHARS)
+    throw invalid("--token-file", file, `a secret of at least ${TOKEN_CHARS} characters in it`);
+  if ((stat.mode & OTHERS) !== 0) note(`others on this machine can read ${file}: chmod 600 ${file}`);
+  return token;
 }
+
+/** What the group and all others may do with a file. */
+const OTHERS = 0o077;
 
 function tunnel(port: number): string {
   return `ssh -L ${port}:127.0.0.1:${port} ${userInfo().username}@${hostname()}`;

@@ -8,7 +8,6 @@ import { atEnd, LIMITS, temporaryFolder } from "../kit.js";
 /** A server over a home, and a browser that was let in. */
 export async function dashboardOf(home: string, more: { readOnly?: boolean; token?: string } = {}) {
   const serving = await serveDashboard({ home, port: 0, host: "127.0.0.1", readOnly: false, ...more });
-  if (serving === undefined) throw new Error("no port");
   atEnd(() => serving.close());
   const { port } = serving;
   const enter = async (): Promise<string> => {

@@ -114,9 +114,10 @@ describe("the stream", () => {
     for (const [index, body] of many.entries()) {
       const text = line(body, index);
       appendFileSync(journal, text);
+      const from = next;
       next += Buffer.byteLength(text);
       const entry = entryOf(JSON.parse(text), { next }) ?? null;
-      told.push({ run: RUN, next, type: body.type, entry });
+      told.push({ run: RUN, from, next, type: body.type, entry });
       there = heard(there, told.at(-1) as Told);
     }
     let late = begun(await page(-50, 50), []);

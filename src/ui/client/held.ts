@@ -4,7 +4,8 @@ import type { Entry, EntryPage } from "../api.js";
 
 export interface Told {
   run: string;
-  /** Where the next line of the journal begins. */
+  /** Where the part of the journal that this tells begins and ends. */
+  from: number;
   next: number;
   type: string;
   entry: Entry | null;

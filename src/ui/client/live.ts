@@ -16,12 +16,15 @@ export const lostSince = signal<number | undefined>(undefined);
 type Message =
   | { kind: "rows"; rows: RunRow[]; gone: string[]; counts: Record<Group, number> }
   | { kind: "entry"; told: Told }
+  | { kind: "again"; run: string }
   | { kind: "state"; state: LiveState }
   | { kind: "want"; tab: string; run: string | undefined; next: number }
   | { kind: "who" };
 
 const channel = new BroadcastChannel("ralph");
-const tab = crypto.randomUUID();
+const tab = `${Date.now()} ${Math.random()}`;
+/** Without https browsers have locks for this machine's own servers alone: elsewhere each tab has its own stream. */
+const isShared = navigator.locks !== undefined;
 
 /** What this tab looks at. */
 let wanted: { run: string; next: number } | undefined;
@@ -31,6 +34,8 @@ const wants = new Map<string, { run: string; next: number }>();
 let source: EventSource | undefined;
 let cursors = new Map<string, number>();
 let isLeader = false;
+/** When the server was heard last, by whatever tab. */
+let heardAt = 0;
 
 /** Follows the journal of a run from there; one run for each tab. Returns what ends that. */
 export function follow(run: string, next: number, listener: (told: Told) => void): () => void {
@@ -47,7 +52,11 @@ export function follow(run: string, next: number, listener: (told: Told) => void
 function wish(): void {
   const message: Message = { kind: "want", tab, run: wanted?.run, next: wanted?.next ?? 0 };
   if (isLeader) take(message);
-  else channel.postMessage(message);
+  else send(message);
+}
+
+function send(message: Message): void {
+  if (isShared) channel.postMessage(message);
 }
 
 function take(message: Message): void {
@@ -57,12 +66,15 @@ function take(message: Message): void {
       return;
     case "entry": {
       const { told } = message;
-      // Another tab may have asked for what this one has already.
-      if (wanted?.run !== told.run || told.next <= wanted.next) return;
+      // Another tab may have asked for what this one has already, or not want what comes before.
+      if (wanted?.run !== told.run || told.next <= wanted.next || told.from > wanted.next) return;
       wanted.next = told.next;
       hear?.(told);
       return;
     }
+    case "again":
+      if (wanted?.run === message.run) location.reload();
+      return;
     case "state":
       setState(message.state);
       return;
@@ -71,11 +83,12 @@ function take(message: Message): void {
       return;
     case "who":
       if (!isLeader) wish();
-      else channel.postMessage({ kind: "state", state: liveState.value } satisfies Message);
+      else send({ kind: "state", state: liveState.value });
   }
 }
 
 function setState(state: LiveState): void {
+  if (state === "live") heardAt = Date.now();
   liveState.value = state;
   lostSince.value = state === "lost" ? (lostSince.value ?? Date.now()) : undefined;
   if (state === "live") trouble.value = undefined;
@@ -96,7 +109,7 @@ function takeWant({ tab: from, run, next }: Message & { kind: "want" }): void {
 
 function tellAll(message: Message): void {
   take(message);
-  channel.postMessage(message);
+  send(message);
 }
 
 function open(): void {
@@ -104,10 +117,13 @@ function open(): void {
   const watch = [...cursors].map(([id, at]) => `${id}:${at}`).join(" ");
   const own = new EventSource(`/api/live?watch=${encodeURIComponent(watch)}`);
   source = own;
+  heardAt = Date.now();
   own.addEventListener("open", () => {
     tellAll({ kind: "state", state: "live" });
     void loadOverview();
   });
+  own.addEventListener("ping", () => tellAll({ kind: "state", state: "live" }));
+  own.addEventListener("again", ({ data }) => tellAll({ kind: "again", ...JSON.parse(String(data)) }));
   own.addEventListener("rows", ({ data }) => tellAll({ kind: "rows", ...JSON.parse(String(data)) }));
   own.addEventListener("entry", ({ data }) => {
     const told = JSON.parse(String(data)) as Told;
@@ -116,15 +132,20 @@ function open(): void {
   });
   own.addEventListener("error", () => {
     tellAll({ kind: "state", state: "lost" });
-    // A server that has refused is not asked again by the browser itself.
-    if (own.readyState === EventSource.CLOSED && source === own) setTimeout(reopen, RETRY_MS);
   });
 }
 
+/** The server says every 5 seconds that it is there. */
+const SILENT_MS = 12_000;
+/** A server that has refused is not asked again by the browser itself. */
 const RETRY_MS = 2000;
 
-function reopen(): void {
-  if (isLeader && source?.readyState === EventSource.CLOSED) open();
+/** Who has heard nothing for long cannot tell; who leads asks again. */
+function doubt(): void {
+  const silentMs = Date.now() - heardAt;
+  const isRefused = source?.readyState === EventSource.CLOSED && silentMs > RETRY_MS;
+  if (liveState.value === "live" && silentMs > SILENT_MS) setState("lost");
+  if (isLeader && (isRefused || silentMs > SILENT_MS)) open();
 }
 
 let rest: (() => void) | undefined;
@@ -138,27 +159,24 @@ function lead(): void {
     waiting.abort();
     release();
   };
-  navigator.locks
-    .request("ralph-live", { signal: waiting.signal }, () => {
-      isLeader = true;
-      wants.clear();
-      cursors = new Map();
-      if (wanted !== undefined) {
-        wants.set(tab, { ...wanted });
-        cursors.set(wanted.run, wanted.next);
-      }
-      open();
-      channel.postMessage({ kind: "who" } satisfies Message);
-      return new Promise<void>((resolve) => {
-        release = resolve;
-      });
-    })
-    .catch(() => {})
-    .finally(() => {
-      isLeader = false;
+  const begin = (): Promise<void> => {
+    isLeader = true;
+    wants.clear();
+    cursors = new Map();
+    if (wanted !== undefined) {
+      wants.set(tab, { ...wanted });
+      cursors.set(wanted.run, wanted.next);
+    }
+    open();
+    send({ kind: "who" });
+    return new Promise((resolve) => {
+      release = resolve;
     });
+  };
+  const turn = isShared ? navigator.locks.request("ralph-live", { signal: waiting.signal }, begin) : begin();
+  turn.catch(() => {});
   // Who leads already says how it stands, and hears what this tab looks at.
-  channel.postMessage({ kind: "who" } satisfies Message);
+  if (!isLeader) send({ kind: "who" });
   wish();
 }
 
@@ -168,23 +186,24 @@ function stopLeading(): void {
   source?.close();
   source = undefined;
   isLeader = false;
-  liveState.value = "resting";
+  setState("resting");
 }
 
 export function startLive(onReturn: () => void): void {
   channel.addEventListener("message", ({ data }) => take(data as Message));
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") return stopLeading();
-    liveState.value = "connecting";
+    setState("connecting");
     lead();
     onReturn();
   });
   addEventListener("pagehide", () => {
-    channel.postMessage({ kind: "want", tab, run: undefined, next: 0 } satisfies Message);
+    send({ kind: "want", tab, run: undefined, next: 0 });
     stopLeading();
   });
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) lead();
   });
+  setInterval(doubt, 1000);
   lead();
 }

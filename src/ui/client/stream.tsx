@@ -9,12 +9,15 @@ import { clock } from "./words.js";
 /** Who wants to hear what a run tells: the page of the run, and its stream. */
 const listeners = new Set<(told: Told) => void>();
 
+/** What is loaded after this leaves no gap before what is told. */
+let isFollowing: Promise<void> = Promise.resolve();
+
 /** Follows a run from the end of its journal; a stream that is shown says from where it has everything. */
 export function watchEntries(id: string, listener: (told: Told) => void): () => void {
   listeners.add(listener);
   let stop = (): void => {};
   let isOver = false;
-  void ask<EntryPage>(`/api/runs/${id}/entries?line=-1&count=1`).then(
+  isFollowing = ask<EntryPage>(`/api/runs/${id}/entries?line=-1&count=1`).then(
     ({ next }) => {
       if (!isOver)
         stop = follow(id, next, (told) => {
@@ -52,6 +55,7 @@ function useEntries(id: string, iteration: number | undefined) {
       setHeld((before) => before && heard(before, told));
     };
     const begin = async (): Promise<void> => {
+      await isFollowing;
       let found = await load(-PAGE);
       const start = found.iterations.find((one) => one.iteration === iteration)?.line;
       if (start !== undefined) found = await load(start);

@@ -1,4 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { isIPv4, isIPv6 } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 
 /**
@@ -9,47 +11,46 @@ import { hostname, networkInterfaces } from "node:os";
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 export function isLoopback(host: string): boolean {
-  return LOOPBACK.includes(host) || host === "::1";
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}
+
+/** An address as it stands in a URL. */
+export function inUrl(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** Of all addresses, or of one: the names that lead to this machine. */
+export function namesOf(host: string): string[] {
+  if (host !== "0.0.0.0" && host !== "::") return [inUrl(host)];
+  const addresses = Object.values(networkInterfaces()).flatMap((list = []) =>
+    list.filter(({ internal }) => !internal).map(({ address }) => inUrl(address)),
+  );
+  return [...addresses, hostname(), `${hostname()}.local`];
 }
 
 /** Names that this server may be asked for by. */
 export function allowedHosts(host: string): Set<string> {
-  const all = host === "0.0.0.0" || host === "::";
-  const addresses = Object.values(networkInterfaces()).flatMap((list) =>
-    (list ?? []).map(({ address }) => address),
-  );
-  const own = all ? [hostname(), `${hostname()}.local`, ...addresses] : [host];
-  return new Set([
-    ...LOOPBACK,
-    ...own.map((name) => (name.includes(":") ? `[${name}]` : name).toLowerCase()),
-  ]);
+  return new Set([...LOOPBACK, ...namesOf(host)].map((name) => name.toLowerCase()));
 }
 
-/** `localhost:7171` is `localhost`. */
+/** `localhost:7171` is `localhost`. A tunnel may have another port than the server. */
 function nameIn(host: string): string {
   return host.replace(/:\d+$/, "").toLowerCase();
 }
 
-export interface Asking {
-  method: string;
-  host: string | undefined;
-  origin: string | undefined;
-  /** What the browser says of the page that asks. */
-  site: string | undefined;
-}
-
-/** Why a request is refused before anybody looks at what it wants. */
-export function refusalOf({ method, host, origin }: Asking, hosts: Set<string>): string | undefined {
-  if (host === undefined || !hosts.has(nameIn(host))) return "this name does not lead here";
+/** Why a request is refused before anything else of it counts. */
+export function refusalOf(request: IncomingMessage, hosts: Set<string>): string | undefined {
+  const { method = "", url = "", headers, headersDistinct } = request;
+  const host = headersDistinct["host"]?.join(" ") ?? "";
+  // A whole URL could name another host than the header.
+  if (!hosts.has(nameIn(host)) || !url.startsWith("/")) return "this name does not lead here";
+  const { origin, "sec-fetch-site": site = "none", "sec-fetch-mode": mode } = headers;
   const isOwn = origin === `http://${host}` || origin === `https://${host}`;
-  if (origin !== undefined && !isOwn) return "a page of another site may not ask";
+  // Pages of others may lead here. They may neither load nor send anything.
+  const isForeign = site !== "none" && site !== "same-origin" && mode !== "navigate";
+  if (isForeign || (origin !== undefined && !isOwn)) return "a page of another site may not ask";
   if (method !== "GET" && method !== "HEAD" && !isOwn) return "only the dashboard's own page may write";
   return undefined;
-}
-
-/** Requests for data come from the page itself; only a page as a whole may be opened from elsewhere. */
-export function isForeign({ site }: Pick<Asking, "site">): boolean {
-  return site !== undefined && site !== "same-origin" && site !== "none";
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
@@ -61,7 +62,7 @@ function isSame(a: string, b: string): boolean {
 const newSecret = (): string => randomBytes(24).toString("base64url");
 
 /** Links that open the dashboard once, and the browsers that were let in. Both end with the server. */
-export function createDoor(port: number, token: string | undefined) {
+export function createDoor(port: number, token?: string, onEntered?: () => void) {
   const links = new Set<string>();
   const sessions = new Set<string>();
   // Cookies do not tell ports apart.
@@ -83,6 +84,7 @@ export function createDoor(port: number, token: string | undefined) {
       const found = [...links].find((link) => isSame(link, secret));
       if (found === undefined) return undefined;
       links.delete(found);
+      onEntered?.();
       return letIn();
     },
     /** The same with the token of `--token-file`. */

@@ -1,11 +1,12 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { stream } from "hono/streaming";
 import type { CostKey } from "../../costs.js";
 import { COST_KEYS } from "../../costs.js";
 import { manifest } from "../../package-folder.cjs";
 import { type RunFolder, runFolder } from "../../records/runs.js";
 import type { Overview } from "../api.js";
-import { type Door, isForeign, refusalOf } from "./access.js";
+import type { Door } from "./access.js";
 import { fulfil, Wish } from "./actions.js";
 import type { Assets } from "./assets.js";
 import { costsSince } from "./costs.js";
@@ -21,37 +22,16 @@ import { shownJson } from "./text.js";
 
 export interface Setup {
   home: string;
-  hosts: Set<string>;
   door: Door;
   readOnly: boolean;
   assets: Assets;
   overview: RunOverview;
 }
 
-/** Only what comes with ralph may run, load or be shown; nothing is inline, and nobody may put it into a frame. */
-const POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"],
-  ...["manifest-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
-  "require-trusted-types-for 'script'",
-].join("; ");
-
-const HEADERS = {
-  "Content-Security-Policy": POLICY,
-  "X-Content-Type-Options": "nosniff",
-  "X-Frame-Options": "DENY",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-};
-
 export function dashboard(setup: Setup): Hono {
   const app = new Hono();
-  app.use(async (c, next) => {
-    await next();
-    for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
-    if (!c.res.headers.has("Cache-Control")) c.res.headers.set("Cache-Control", "no-store");
-  });
   app.use(guard(setup));
+  app.use(bodyLimit({ maxSize: MOST_BYTES, onError: () => json({ error: "this is too long" }, 413) }));
   entrance(app, setup);
   pages(app, setup);
   data(app, setup);
@@ -66,33 +46,25 @@ export function dashboard(setup: Setup): Hono {
 /** Paths that ask for a cookie first: everything but the entrance and what comes with ralph. */
 const OPEN = /^\/(?:enter(?:\/|$)|assets\/|icon|manifest)/;
 
-function guard({ hosts, door, assets }: Setup): MiddlewareHandler {
+function guard({ door, assets }: Setup): MiddlewareHandler {
   return async (c, next) => {
     const { req } = c;
-    const asking = {
-      method: req.method,
-      host: req.header("host"),
-      origin: req.header("origin"),
-      site: req.header("sec-fetch-site"),
-    };
-    const refusal = refusalOf(asking, hosts);
-    if (refusal !== undefined) return c.text(`${refusal}\n`, 403);
-    const isData = req.path.startsWith("/api/");
-    if (isData && isForeign(asking)) return c.text("a page of another site may not ask\n", 403);
-    if (!OPEN.test(req.path) && !door.isIn(req.header("cookie")))
-      return isData
-        ? c.json({ error: "this browser was not let in" }, 401)
-        : c.html(assets.page("locked"), 401);
-    await next();
+    if (OPEN.test(req.path) || door.isIn(req.header("cookie"))) return next();
+    return req.path.startsWith("/api/")
+      ? c.json({ error: "this browser was not let in" }, 401)
+      : c.html(assets.page("locked"), 401);
   };
 }
+
+/** What people write is shorter. */
+const MOST_BYTES = 256 * 1024;
 
 /** A page of its own leads on: a browser sends no strict cookie to where another site's link has led it. */
 function entrance(app: Hono, { door, assets }: Setup): void {
   app.get("/enter/:secret", (c) => {
-    // A browser that only looks ahead must not use the link up.
-    if (/prefetch|preview/i.test(c.req.header("sec-purpose") ?? c.req.header("purpose") ?? ""))
-      return c.text("", 425);
+    // Who only looks ahead must not use the link up.
+    const purpose = c.req.header("sec-purpose") ?? c.req.header("purpose") ?? "";
+    if (c.req.method === "HEAD" || /prefetch|preview/i.test(purpose)) return c.text("", 425);
     const cookie = door.enter(c.req.param("secret"));
     if (cookie === undefined) return c.html(assets.page("used"), 403);
     c.header("Set-Cookie", cookie);
@@ -155,9 +127,10 @@ function data(app: Hono, { home, overview, readOnly }: Setup): void {
     answer: (run: RunFolder, part: (name: string) => string, query: Record<string, string>) => unknown,
   ) =>
     app.get(`/api/runs/:id${path}`, async (c) => {
-      const run = runIn(home, c.req.param("id") ?? "");
-      const { id: _, ...parts } = c.req.param() as Record<string, string>;
-      const found = run && (await answer(run, (name) => parts[name] ?? "", c.req.query()));
+      const { id = "", ...parts } = c.req.param() as Record<string, string>;
+      const query = c.req.query();
+      const run = runIn(home, id, query["lane"]);
+      const found = run && (await answer(run, (name) => parts[name] ?? "", query));
       return found === undefined ? json({ error: "there is no such record" }, 404) : json(found);
     });
   ofRun("", (run) => {
@@ -167,29 +140,21 @@ function data(app: Hono, { home, overview, readOnly }: Setup): void {
   ofRun("/entries", (run, _, { line, count }) =>
     entryPage(run, number(line, -PAGE_LINES), number(count, PAGE_LINES)),
   );
-  ofRun("/iterations/:n", (run, part, { lane }) =>
-    iterationDetail(run, number(part("n"), -1), laneIn(run, lane)),
-  );
+  ofRun("/iterations/:n", (run, part, { lane }) => iterationDetail(run, number(part("n"), -1), lane));
   ofRun("/records", (run) => recordPage(run, undefined, "", {}));
-  ofRun("/iterations/:n/files", (run, part, query) =>
-    recordPage(run, number(part("n"), -1), "", { ...query, lane: laneIn(run, query["lane"]) }),
-  );
-  ofRun("/iterations/:n/files/:name", (run, part, query) =>
-    recordPage(run, number(part("n"), -1), part("name"), { ...query, lane: laneIn(run, query["lane"]) }),
+  ofRun("/iterations/:n/files/:name?", (run, part, query) =>
+    recordPage(run, number(part("n"), -1), part("name"), query),
   );
   ofRun("/diff", (run, _, { iteration, lane }) =>
     diffPage(run, { lane, iteration: iteration === undefined ? undefined : number(iteration, -1) }),
   );
 }
 
-/** Only lanes that the journal names. */
-function laneIn(run: RunFolder, lane: string | undefined): string | undefined {
-  return lane !== undefined && run.state()?.lanes?.[lane] !== undefined ? lane : undefined;
-}
-
-function runIn(home: string, id: string): RunFolder | undefined {
+/** Only what the records have: with `lane`, one that the journal names. */
+function runIn(home: string, id: string, lane?: string): RunFolder | undefined {
   const run = ID.test(id) ? runFolder(home, id) : undefined;
-  return run?.isThere() ? run : undefined;
+  if (!run?.isThere()) return undefined;
+  return lane === undefined || Object.hasOwn(run.state()?.lanes ?? {}, lane) ? run : undefined;
 }
 
 function live(app: Hono, { home, overview }: Setup): void {
@@ -206,6 +171,7 @@ function live(app: Hono, { home, overview }: Setup): void {
 
 /** A stream of messages that ends when the browser goes. */
 function messages(c: Context, tell: (listener: Listener) => Promise<void>): Response {
+  if (c.req.method === "HEAD") return c.body(null);
   c.header("Content-Type", "text/event-stream; charset=utf-8");
   c.header("X-Accel-Buffering", "no");
   return stream(c, async (out) => {
@@ -217,7 +183,7 @@ function messages(c: Context, tell: (listener: Listener) => Promise<void>): Resp
 
 function writes(app: Hono, { home }: Setup): void {
   app.post("/api/runs/:id", async (c) => {
-    if (!/^application\/json\b/.test(c.req.header("content-type") ?? ""))
+    if (!/^application\/json *(?:;|$)/i.test(c.req.header("content-type") ?? ""))
       return json({ error: "send JSON" }, 415);
     const run = runIn(home, c.req.param("id"));
     if (run === undefined) return json({ error: "there is no such run" }, 404);

@@ -5,17 +5,56 @@ import type { RunFolder } from "../../records/runs.js";
 import type { Entry, EntryPage } from "../api.js";
 import { entryOf } from "./entries.js";
 
+/** Other requests get their turn after so many lines. */
+const BREATH = 2000;
+const MOST_KNOWN = 8;
+
+/**
+ * What is found in a journal: it may have hundreds of thousands of lines, and is only added to, so what was found is
+ * kept for the journals that were looked at last, and goes on from where it ended.
+ */
+export function growing<Found>(
+  begun: (run: RunFolder) => Found,
+  take: (found: Found, text: string, next: number) => void,
+): (run: RunFolder) => Promise<Found> {
+  interface Reading {
+    found: Found;
+    ino: number;
+    end: number;
+  }
+  const known = new Map<string, Promise<Reading>>();
+  const readOn = async (run: RunFolder, before: Reading | undefined): Promise<Reading> => {
+    const { size = 0, ino = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
+    // A journal that was repaired is another file.
+    const isSame = before !== undefined && before.ino === ino && size >= before.end;
+    const reading = isSame ? before : { found: begun(run), ino, end: 0 };
+    let lines = 0;
+    for (const { text, next } of linesOf(run.journal, reading.end)) {
+      take(reading.found, text, next);
+      reading.end = next;
+      lines += 1;
+      if (lines % BREATH === 0) await setImmediate();
+    }
+    return reading;
+  };
+  return async (run) => {
+    const before = known.get(run.path) ?? Promise.resolve(undefined);
+    known.delete(run.path);
+    const now = before.then((reading) => readOn(run, reading));
+    known.set(run.path, now);
+    now.catch(() => known.delete(run.path));
+    const [oldest] = known.keys();
+    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    return (await now).found;
+  };
+}
+
 /** Every so many lines the index knows where one begins. */
 const STEP = 200;
-/** Other requests get their turn after so many lines. */
-const BREATH = 5000;
 const MOST_LINES = 1000;
 
-/** Where the lines of a journal are: it may have hundreds of thousands, and is only added to. */
+/** Where the lines of a journal are. */
 interface Index {
-  ino: number;
-  /** How far it was read, and how many lines that are. */
-  end: number;
   lines: number;
   offsets: number[];
   iterations: { iteration: number; line: number }[];
@@ -24,39 +63,18 @@ interface Index {
 const ITERATION = /"type":"iteration\.started"[^}]*?"iteration":(\d+)/;
 const TYPE_CHARS = 200;
 
-/** Indexes of the journals that were looked at last: they can be made again at any time. */
-const known = new Map<string, Promise<Index>>();
-const MOST_KNOWN = 8;
-
-function indexOf({ journal }: RunFolder): Promise<Index> {
-  const before = known.get(journal);
-  known.delete(journal);
-  const now = (before ?? Promise.resolve(undefined)).then((index) => extended(journal, index));
-  known.set(journal, now);
-  now.catch(() => known.delete(journal));
-  const [oldest] = known.keys();
-  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
-  return now;
-}
-
-async function extended(journal: string, before: Index | undefined): Promise<Index> {
-  const { size = 0, ino = 0 } = statSync(journal, { throwIfNoEntry: false }) ?? {};
-  // A journal that was repaired is another file.
-  const isSame = before !== undefined && before.ino === ino && size >= before.end;
-  const index = isSame ? before : { ino, end: 0, lines: 0, offsets: [0], iterations: [] };
-  for (const { text, next } of linesOf(journal, index.end)) {
+const indexOf = growing<Index>(
+  () => ({ lines: 0, offsets: [0], iterations: [] }),
+  (index, text, next) => {
     const found = ITERATION.exec(text.slice(0, TYPE_CHARS));
     const iteration = Number(found?.[1]);
     // One that a crash cut off is begun again.
     if (found !== null && index.iterations.at(-1)?.iteration !== iteration)
       index.iterations.push({ iteration, line: index.lines });
     index.lines += 1;
-    index.end = next;
     if (index.lines % STEP === 0) index.offsets.push(next);
-    if (index.lines % BREATH === 0) await setImmediate();
-  }
-  return index;
-}
+  },
+);
 
 /** Lines of a journal from `first` on; of a negative number, from so many before its end. */
 export async function entryPage(run: RunFolder, first: number, count: number): Promise<EntryPage> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { runFolder } from "../../records/runs.js";
 
 import { entryOf } from "./entries.js";
@@ -6,14 +6,15 @@ import { countsOf } from "./lists.js";
 import type { RunOverview } from "./overview.js";
 import { shownJson } from "./text.js";
 
-/** How often journals that are looked at, living runs, and all runs are looked at. */
+/** How often journals that are looked at, and rows, are looked at. */
 const ENTRY_MS = 60;
-const LIVING_MS = 150;
-const ALL_MS = 1500;
-/** Proxies close what is silent. */
-const PING_MS = 15_000;
+const ROWS_MS = 150;
+/** A page that hears nothing for longer cannot tell whether anything happens. */
+const PING_MS = 5000;
 /** More runs than that nobody looks at in one browser. */
 const MOST_WATCHED = 16;
+/** Other requests get their turn after so many events. */
+const BREATH = 100;
 
 /** Where the reader of each run stands: `RUN:OFFSET`, several with a space between them. */
 export function cursorsIn(text: string): Map<string, number> {
@@ -64,34 +65,37 @@ async function tellEvents(
   send: Send,
   signal: AbortSignal,
 ): Promise<void> {
-  const from = cursors.get(id) ?? 0;
+  let [from, count] = [cursors.get(id) ?? 0, 0];
   const events = runFolder(home, id).follow({ from, isOver: () => signal.aborted, everyMs: ENTRY_MS });
-  for await (const { event, offset } of events) {
+  for await (const { event, offset: next } of events) {
     if (signal.aborted) return;
-    cursors.set(id, offset);
-    const data = { run: id, next: offset, type: event.type, entry: entryOf(event, { next: offset }) ?? null };
+    // Another journal is in its place: what the page has is not in it.
+    if (next <= from) await send(message("again", { run: id }));
+    cursors.set(id, next);
+    const data = { run: id, from, next, type: event.type, entry: entryOf(event, { next }) ?? null };
     await send(message("entry", data, cursorText(cursors)));
+    from = next;
+    count += 1;
+    if (count % BREATH === 0) await setImmediate();
   }
 }
 
 async function tellRows(overview: RunOverview, send: Send, signal: AbortSignal): Promise<void> {
-  let told = new Map(overview.rows().map((row) => [row.id, row]));
-  await send(message("counts", countsOf([...told.values()])));
-  let [allAt, pingAt] = [performance.now(), performance.now()];
+  let told = overview.latest();
+  await send(message("counts", countsOf(told)));
+  let pingAt = performance.now();
   while (!signal.aborted) {
-    await sleep(LIVING_MS);
-    const now = performance.now();
-    const isAll = now - allAt >= ALL_MS;
-    if (isAll) allAt = now;
-    const rows = isAll ? overview.rows() : overview.living();
-    const changed = rows.filter((row) => told.get(row.id) !== row);
-    const gone = isAll ? [...told.keys()].filter((id) => !rows.some((row) => row.id === id)) : [];
-    if (isAll) told = new Map(rows.map((row) => [row.id, row]));
-    else for (const row of changed) told.set(row.id, row);
-    if (changed.length + gone.length > 0)
-      await send(message("rows", { rows: changed, gone, counts: countsOf([...told.values()]) }));
-    if (now - pingAt < PING_MS) continue;
-    pingAt = now;
-    await send(": still here\n\n");
+    await sleep(ROWS_MS);
+    const all = overview.latest();
+    if (all !== told) {
+      const [before, now] = [new Set(told), new Set(all.map(({ id }) => id))];
+      const rows = all.filter((row) => !before.has(row));
+      const gone = told.flatMap(({ id }) => (now.has(id) ? [] : [id]));
+      await send(message("rows", { rows, gone, counts: countsOf(all) }));
+      told = all;
+    }
+    if (performance.now() - pingAt < PING_MS) continue;
+    pingAt = performance.now();
+    await send(message("ping", {}));
   }
 }

@@ -14,54 +14,68 @@ import { readRecord, workerFiles } from "../../workers/files.js";
 import type { AskedQuestion, Group, RunRow } from "../api.js";
 import { doingOf } from "./entries.js";
 
+/** For streams: how long what was found stays true, of living runs and of all. */
+const LIVING_MS = 100;
+const ALL_MS = 1500;
+
 /** Every run of a home as a row. Rows are remembered as long as the files that they were read from stay the same. */
 export function overviewOf(home: string) {
+  const folder = join(home, "runs");
   const known = new Map<string, { print: string; row: RunRow }>();
-  const idsIn = (): string[] => {
-    const folder = join(home, "runs");
-    return existsSync(folder) ? readdirSync(folder).sort().reverse() : [];
-  };
   const rowFor = (id: string, living: Set<string>): RunRow | undefined => {
     const run = runFolder(home, id);
-    const isLiving = living.has(id) || existsSync(run.elsewhere);
-    const print = printOf(run, isLiving);
-    if (print === undefined) {
-      known.delete(id);
-      return undefined;
-    }
+    const print = printOf(run, living.has(id));
     const before = known.get(id);
-    if (before?.print === print) return before.row;
-    const row = rowOf(run, isLiving);
+    if (before !== undefined && before.print === print) return before.row;
+    known.delete(id);
+    if (print === undefined || !run.isThere()) return undefined;
+    const row = rowOf(run, living.has(id) || existsSync(run.elsewhere));
     known.set(id, { print, row });
     return row;
   };
   const livingNow = (): Set<string> => new Set(livingLoops(home).map(({ run }) => run));
+  const rowsWith = (living: Set<string>): RunRow[] => {
+    const ids = existsSync(folder) ? readdirSync(folder).sort().reverse() : [];
+    return ids.flatMap((id) => rowFor(id, living) ?? []);
+  };
+  let latest: RunRow[] = [];
+  let [lookedAt, allAt, changedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+  const lookAgain = (now: number): RunRow[] => {
+    const living = livingNow();
+    // It changes when a run is added or removed.
+    const { mtimeMs = 0 } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+    if (now - allAt >= ALL_MS || mtimeMs !== changedAt) {
+      [allAt, changedAt] = [now, mtimeMs];
+      return rowsWith(living);
+    }
+    return latest.flatMap((row) =>
+      row.isLiving || living.has(row.id) ? (rowFor(row.id, living) ?? []) : row,
+    );
+  };
   return {
     /** The newest first. */
-    rows(): RunRow[] {
-      const living = livingNow();
-      return idsIn().flatMap((id) => rowFor(id, living) ?? []);
-    },
-    row(id: string): RunRow | undefined {
-      return rowFor(id, livingNow());
-    },
-    /** Runs whose rows may change at any moment. */
-    living(): RunRow[] {
-      const living = livingNow();
-      const ids = [...known].filter(([, { row }]) => row.isLiving).map(([id]) => id);
-      return [...new Set([...living, ...ids])].flatMap((id) => rowFor(id, living) ?? []);
+    rows: (): RunRow[] => rowsWith(livingNow()),
+    row: (id: string): RunRow | undefined => rowFor(id, livingNow()),
+    /** The same for all who ask again and again, and the same array as long as nothing has changed. */
+    latest(): RunRow[] {
+      const now = performance.now();
+      if (now - lookedAt < LIVING_MS) return latest;
+      lookedAt = now;
+      const found = lookAgain(now);
+      const isSame = found.length === latest.length && found.every((row, index) => row === latest[index]);
+      if (!isSame) latest = found;
+      return latest;
     },
   };
 }
 
 export type RunOverview = ReturnType<typeof overviewOf>;
 
-/** Another one where a row has to be read again; undefined: it is no run. */
+/** Another one where a row has to be read again; undefined: it is no run. The folder changes with its short files. */
 function printOf(run: RunFolder, isLiving: boolean): string | undefined {
-  const spec = statSync(run.specFile, { throwIfNoEntry: false });
-  if (spec === undefined) return undefined;
+  const folder = statSync(run.path, { throwIfNoEntry: false });
   const { size = 0, mtimeMs = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
-  return [size, mtimeMs, spec.mtimeMs, isLiving, existsSync(run.pause), hasAnswer(run)].join();
+  return folder && [folder.mtimeMs, size, mtimeMs, isLiving].join();
 }
 
 function rowOf(run: RunFolder, isLiving: boolean): RunRow {

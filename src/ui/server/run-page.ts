@@ -1,12 +1,9 @@
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import type { CheckReport, IterationReport } from "../../records/iteration.js";
 import { wasNotRun } from "../../records/iteration.js";
-import { linesOf, parseLine } from "../../records/read.js";
+import { parseLine } from "../../records/read.js";
 import { type Fold, iterationsOf, type Report, reportFrom } from "../../records/report.js";
 import { initialState, type RunState } from "../../records/run-state.js";
-import { RunFolder } from "../../records/runs.js";
+import type { RunFolder } from "../../records/runs.js";
 import { steeringOf } from "../../records/words.js";
 import { stopRow } from "../../stop-reasons.js";
 import { costCell, formatTokens, joined, plural } from "../../views/figures.js";
@@ -14,49 +11,21 @@ import { brief } from "../../views/harmless.js";
 import { outcomeOf, outcomeOfRun, timesOf } from "../../views/report/charts.js";
 import * as words from "../../views/report/facts.js";
 import type { Action, CheckWords, IterationDetail, IterationPage, Look, RunPage, RunRow } from "../api.js";
+import { growing } from "./journal.js";
 import { laneCards } from "./lanes.js";
+import { filesOf } from "./record-files.js";
 import { storyCards } from "./stories.js";
 import { endOf } from "./text.js";
 
-/** What a run came to so far, read only as far as its journal has grown since the last time. */
-interface Reading extends Fold {
-  ino: number;
-  end: number;
-  unreadable: number;
-}
-
-const known = new Map<string, Promise<Reading>>();
-const MOST_KNOWN = 8;
-/** Other requests get their turn after so many lines. */
-const BREATH = 2000;
-
-async function readingOf(run: RunFolder): Promise<Reading> {
-  const before = known.get(run.path);
-  known.delete(run.path);
-  const now = (before ?? Promise.resolve(undefined)).then((reading) => readOn(run, reading));
-  known.set(run.path, now);
-  now.catch(() => known.delete(run.path));
-  const [oldest] = known.keys();
-  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
-  return now;
-}
-
-async function readOn(run: RunFolder, before: Reading | undefined): Promise<Reading> {
-  const { size = 0, ino = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
-  const isSame = before !== undefined && before.ino === ino && size >= before.end;
-  const fresh = { state: initialState(run.id), iterations: [], ino, end: 0, unreadable: 0 };
-  const reading: Reading = isSame ? before : fresh;
-  let lines = 0;
-  for (const { text, next } of linesOf(run.journal, reading.end)) {
+/** What a run came to so far. */
+const readingOf = growing<Fold & { unreadable: number }>(
+  ({ id }) => ({ state: initialState(id), iterations: [], unreadable: 0 }),
+  (reading, text) => {
     const event = parseLine(text);
     if (event === undefined) reading.unreadable += 1;
     else iterationsOf(reading.state, [event], reading.iterations);
-    reading.end = next;
-    lines += 1;
-    if (lines % BREATH === 0) await setImmediate();
-  }
-  return reading;
-}
+  },
+);
 
 async function reportIn(run: RunFolder): Promise<{ report: Report; state: RunState; unreadable: number }> {
   const reading = await readingOf(run);
@@ -176,20 +145,6 @@ export async function iterationDetail(
     commits: scm.map(({ task, passed, message }) => ({ task, passed, message })),
     files: filesOf(run, number, lane),
   };
-}
-
-/** The records of a lane are in a folder of its own. */
-export function iterationPath({ home, id }: RunFolder, number: number, lane?: string): string {
-  return join(new RunFolder(home, id, lane).path, "iterations", String(number).padStart(3, "0"));
-}
-
-/** Plain files alone: an agent could have planted a link. */
-export function filesOf(run: RunFolder, number: number, lane?: string): IterationDetail["files"] {
-  const folder = iterationPath(run, number, lane);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
-  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-  const sized = entries.map(({ name }) => ({ name, bytes: statSync(join(folder, name)).size }));
-  return sized.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function actionsFor({ isLiving, result, question }: RunRow, report: Report): Action[] {

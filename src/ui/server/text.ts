@@ -1,3 +1,4 @@
+import { createRedactor } from "../../records/redact.js";
 import { harmless } from "../../views/harmless.js";
 
 /** How programs set colours: the only sequence of a terminal that the page understands. */
@@ -7,11 +8,13 @@ const COLOUR = /(\u001b\[[0-9;]*m)/;
 /** Fields that hold what a program printed: its colours stay. */
 const PRINTED = ["more", "output", "screen"];
 
-/** As JSON in which no text steers a page or a terminal, or turns the direction of what stands around it. */
+const redact = createRedactor(process.env);
+
+/** As JSON in which no text is a secret, steers a page or a terminal, or turns the direction of what stands around it. */
 export function shownJson(value: unknown): string {
   return JSON.stringify(value, (key, part: unknown) => {
     if (typeof part !== "string") return part;
-    return PRINTED.includes(key) ? printed(part) : harmless(part);
+    return redact(PRINTED.includes(key) ? printed(part) : harmless(part));
   });
 }
 

@@ -56,7 +56,7 @@ export function parseLine(line: string): LoopEvent | undefined {
 
 /** The last event of a journal, however long it is; undefined where there is none, or none that can be read. */
 export function lastEvent(path: string): LoopEvent | undefined {
-  for (const line of linesFromEnd(path)) return parseLine(line);
+  for (const { text } of linesFromEnd(path)) return parseLine(text);
   return undefined;
 }
 
@@ -64,6 +64,8 @@ export interface JournalReading {
   state: RunState;
   /** Lines that could not be read and were passed over. */
   unreadable: number;
+  /** Where the next line of the journal begins. */
+  end: number;
 }
 
 const CHECKPOINT = '"type":"iteration.finished"';
@@ -78,8 +80,9 @@ export function readJournal(path: string, run: string): JournalReading {
   const [first] = linesOf(path);
   if (hasLanes(first?.text)) return readLanes(path, run);
   const lines: string[] = [];
-  let wasTalk = false;
-  for (const line of linesFromEnd(path)) {
+  let [wasTalk, end] = [false, 0];
+  for (const { text: line, next } of linesFromEnd(path)) {
+    end ||= next;
     const isTalk = isTalkOnly(line);
     if (line !== "" && !(isTalk && wasTalk)) lines.push(line);
     wasTalk = isTalk;
@@ -90,7 +93,7 @@ export function readJournal(path: string, run: string): JournalReading {
   const state = initialState(run);
   const events = lines.reverse().map(parseLine);
   for (const event of events) if (event !== undefined) advance(state, event);
-  return { state, unreadable: events.filter((event) => event === undefined).length };
+  return { state, unreadable: events.filter((event) => event === undefined).length, end };
 }
 
 function hasLanes(line: string | undefined): boolean {
@@ -105,24 +108,25 @@ function isTalkOnly(line: string): boolean {
 /** The same of a run with lanes, each of which has its own last iteration: talk is passed over, and all else read. */
 function readLanes(path: string, run: string): JournalReading {
   const state = initialState(run);
-  let unreadable = 0;
+  let [unreadable, end] = [0, 0];
   let talk: string | undefined;
   const take = (line: string): void => {
     const event = parseLine(line);
     if (event === undefined) unreadable += 1;
     else advanceRun(state, event);
   };
-  for (const { text } of linesOf(path)) {
+  for (const { text, next } of linesOf(path)) {
+    end = next;
     if (isTalkOnly(text)) talk = text;
     else if (text !== "") take(text);
   }
   // The last word that any agent said tells how long the run was at work.
   if (talk !== undefined) take(talk);
-  return { state, unreadable };
+  return { state, unreadable, end };
 }
 
-/** The whole lines of a file, the last one first. */
-function* linesFromEnd(path: string): Generator<string> {
+/** The whole lines of a file, the last one first, each with where the one after it begins. */
+function* linesFromEnd(path: string): Generator<{ text: string; next: number }> {
   const { file, size } = openPlain(path);
   try {
     let rest: Buffer = Buffer.alloc(0);
@@ -134,13 +138,13 @@ function* linesFromEnd(path: string): Generator<string> {
       const data = Buffer.concat([readRange(file, start, length), rest]);
       let end = data.length;
       for (let at = data.lastIndexOf(LF); at !== -1; at = end === 0 ? -1 : data.lastIndexOf(LF, end - 1)) {
-        if (!isTorn) yield data.toString("utf8", at + 1, end);
+        if (!isTorn) yield { text: data.toString("utf8", at + 1, end), next: start + end + 1 };
         isTorn = false;
         end = at;
       }
       rest = data.subarray(0, end);
     }
-    if (!isTorn) yield rest.toString("utf8");
+    if (!isTorn) yield { text: rest.toString("utf8"), next: rest.length + 1 };
   } finally {
     closeSync(file);
   }

@@ -105,7 +105,16 @@ describe("reading", () => {
     '{"v":1,"type":"run.paused","ts":',
   ])("passes over and counts the unreadable line %j", (line) => {
     const path = journalOf(`${lines([started])}${line}\n${lines([agentStarted(3)])}`);
-    expect(readJournal(path, RUN)).toEqual({ state: fold([started, agentStarted(3)]), unreadable: 1 });
+    const end = readFileSync(path).length;
+    expect(readJournal(path, RUN)).toEqual({ state: fold([started, agentStarted(3)]), unreadable: 1, end });
+  });
+
+  it("says where the next line begins: before what is torn", () => {
+    for (const events of [[], [started], [started, finished(2, 1), said(2, "ü".repeat(300_000))]]) {
+      const whole = lines(events);
+      const { end } = readJournal(journalOf(`${whole}{"v":1,"type":"run.`), RUN);
+      expect(end).toBe(Buffer.byteLength(whole));
+    }
   });
 
   it("is not misled by an agent that quotes a journal", () => {
@@ -178,6 +187,7 @@ describe("repair", () => {
     expect(readJournal(path, RUN)).toEqual({
       state: fold([started, finished(2, 1), agentStarted(3)]),
       unreadable: 0,
+      end: readFileSync(path).length,
     });
     expect(repairJournal(path)).toBeUndefined();
     expect(existsSync(copy)).toBe(true);

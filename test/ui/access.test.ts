@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { blocked, dashboardOf, homeWith, iterationOf, RUN, STARTED, send } from "./kit.js";
+import { blocked, dashboardOf, homeWith, iterationOf, RUN, STARTED, send, sendRaw } from "./kit.js";
 
 const EVENTS = [STARTED, ...iterationOf(1), blocked("Which one?")];
 
@@ -24,7 +24,17 @@ describe("who gets in", () => {
     const path = link();
     const headers = { host: `127.0.0.1:${port}`, "sec-purpose": "prefetch" };
     expect((await send(port, path, { headers })).status).toBe(425);
+    const looks = await send(port, path, { method: "HEAD", headers: { host: headers.host } });
+    expect([looks.status, looks.headers["set-cookie"]]).toEqual([425, undefined]);
     expect((await send(port, path, { headers: { host: headers.host } })).status).toBe(200);
+  });
+
+  test("the cookie of another server does not count, even of one with the same port", async () => {
+    const { home } = homeWith(EVENTS);
+    const [one, other] = [await dashboardOf(home), await dashboardOf(home)];
+    const value = other.cookie.split("=")[1];
+    for (const cookie of [other.cookie, `ralph_${one.port}=${value}`])
+      expect((await one.get("/api/overview", { cookie })).status).toBe(401);
   });
 
   test.each(["/", "/costs", `/runs/${RUN}`, "/api/overview", `/api/runs/${RUN}`, "/api/live", "/api/costs"])(
@@ -66,6 +76,22 @@ describe("who may ask", () => {
     },
   );
 
+  test.each([
+    ["GET /api/overview HTTP/1.1", []],
+    ["GET /api/overview HTTP/1.0", []],
+    ["GET /api/overview HTTP/1.1", ["Host: OWN", "Host: evil.example"]],
+    ["GET /api/overview HTTP/1.1", ["Host: OWN@evil.example"]],
+    ["GET http://evil.example/api/overview HTTP/1.1", ["Host: OWN"]],
+    ["GET http://OWN/api/overview HTTP/1.1", ["Host: evil.example"]],
+    ["OPTIONS * HTTP/1.1", ["Host: OWN"]],
+  ])("a request without one name of its own is refused: %s %j", async (first, hosts) => {
+    const { port, cookie } = await dashboardOf(homeWith(EVENTS).home);
+    const lines = [first, ...hosts, `Cookie: ${cookie}`, "Connection: close", "", ""].join("\r\n");
+    const said = await sendRaw(port, lines.replaceAll("OWN", `127.0.0.1:${port}`));
+    expect(said).toMatch(/^HTTP\/1\.1 403 /);
+    expect(said).not.toContain("calm-otter");
+  });
+
   test.each(["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost.evil.example"])(
     "a page of %s can neither read, listen nor write, even with the cookie",
     async (origin) => {
@@ -82,7 +108,7 @@ describe("who may ask", () => {
   test("a page of another site cannot read without saying who it is", async () => {
     const { get } = await dashboardOf(homeWith(EVENTS).home);
     for (const site of ["cross-site", "same-site"])
-      for (const path of ["/api/overview", "/api/live"])
+      for (const path of ["/api/overview", "/%61pi/overview", "/api/live", "/icon.svg"])
         expect((await get(path, { "sec-fetch-site": site })).status).toBe(403);
     expect((await get("/api/overview", { "sec-fetch-site": "same-origin" })).status).toBe(200);
   });
@@ -93,15 +119,45 @@ describe("who may ask", () => {
     const headers = { host: `127.0.0.1:${port}`, cookie, "content-type": "application/json" };
     const body = JSON.stringify({ action: "steer", text: "x" });
     expect((await send(port, `/api/runs/${RUN}`, { method: "POST", headers, body })).status).toBe(403);
-    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+    const forms = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"];
+    for (const type of [...forms, "application/json-not", "text/plain; application/json"])
       expect((await post(`/api/runs/${RUN}`, body, { "content-type": type })).status).toBe(415);
     expect(existsSync(join(home, "runs", RUN, "steering.json"))).toBe(false);
   });
 
+  test("a request that is too long is not read", async () => {
+    const { post } = await dashboardOf(homeWith(EVENTS).home, { token: "a long secret of mine" });
+    const text = "x".repeat(300_000);
+    for (const path of [`/api/runs/${RUN}`, "/enter"])
+      expect((await post(path, { action: "steer", text })).status).toBe(413);
+  });
+
+  test("no header makes a reading request a writing one", async () => {
+    const { home } = homeWith(EVENTS);
+    const { get, post } = await dashboardOf(home);
+    await get(`/api/runs/${RUN}?_method=POST&action=kill`, { "x-http-method-override": "POST" });
+    for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS"])
+      expect((await post(`/api/runs/${RUN}`, { action: "steer", text: "x" }, {}, method)).status).toBe(404);
+    expect(existsSync(join(home, "runs", RUN, "steering.json"))).toBe(false);
+  });
+
   test("nobody else may read an answer, and nothing inline may run", async () => {
-    const { get } = await dashboardOf(homeWith(EVENTS).home);
-    for (const path of ["/", "/api/overview", "/nowhere"]) {
-      const { headers } = await get(path);
+    const { get, port } = await dashboardOf(homeWith(EVENTS).home);
+    const host = `127.0.0.1:${port}`;
+    const broken = [
+      "no request at all\r\n\r\n",
+      `GET / HTTP/1.1\r\nHost: ${host}\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
+      `GET /a\\b HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    ];
+    const answers = [
+      ...(await Promise.all(
+        ["/", "/api/overview", "/nowhere", "/enter/x", "/icon.svg"].map((path) => get(path)),
+      )),
+      await get("/", { host: "evil.example" }),
+      await get("/", { cookie: "" }),
+      ...(await Promise.all(broken.map(async (text) => ({ headers: headersIn(await sendRaw(port, text)) })))),
+    ];
+    for (const { headers } of answers) {
       const policy = String(headers["content-security-policy"]);
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).toContain("frame-ancestors 'none'");
@@ -153,6 +209,44 @@ describe("what can be reached", () => {
       expect([404, 403]).toContain((await get(`${files}/${name}`)).status);
   });
 
+  test("a folder that an agent has put a link in the place of is not looked into", async () => {
+    const { home } = homeWith(EVENTS);
+    const [elsewhere, iterations] = [join(home, "elsewhere"), join(home, "runs", RUN, "iterations")];
+    for (const folder of [elsewhere, iterations]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(elsewhere, "id_ed25519"), "not for agents");
+    symlinkSync(elsewhere, join(iterations, "001"));
+    const { get } = await dashboardOf(home);
+    const files = `/api/runs/${RUN}/iterations/1/files`;
+    expect((await get(files)).json).toMatchObject({ files: [] });
+    expect((await get(`${files}/id_ed25519`)).status).toBe(404);
+    expect((await get(`/api/runs/${RUN}/iterations/1`)).json).toMatchObject({ files: [] });
+  });
+
+  test("no lane leads out of the records", async () => {
+    const { get } = await dashboardOf(homeWith(EVENTS).home);
+    for (const lane of ["..%2f..", "__proto__", "constructor", "", "%00"])
+      for (const path of ["iterations/1", "iterations/1/files", "iterations/1/files/x", "diff"])
+        expect((await get(`/api/runs/${RUN}/${path}?lane=${lane}`)).status).toBe(404);
+  });
+
+  test("a token that an agent has said or written down is not shown", async () => {
+    const token = `ghp_${"a1B2".repeat(9)}`;
+    const split = `${token.slice(0, 9)}\u0000${token.slice(9)}`;
+    const { home } = homeWith([STARTED, ...iterationOf(1, [split]), blocked(`Is ${token} right?`)]);
+    const folder = join(home, "runs", RUN, "iterations", "001");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "prompt.md"), token);
+    const { get } = await dashboardOf(home);
+    const paths = ["", "/entries", "/iterations/1", "/iterations/1/files/prompt.md"].map(
+      (path) => `/api/runs/${RUN}${path}`,
+    );
+    for (const path of ["/api/overview", ...paths]) {
+      const { status, text } = await get(path);
+      expect(status).toBe(200);
+      expect(text).not.toContain(token.slice(9));
+    }
+  });
+
   test("with --read-only there is nothing to write to", async () => {
     const { home } = homeWith(EVENTS);
     const { get, post } = await dashboardOf(home, { readOnly: true });
@@ -163,3 +257,11 @@ describe("what can be reached", () => {
     expect(readFileSync(join(home, "runs", RUN, "spec.json"), "utf8")).toBe(before);
   });
 });
+
+/** Of an answer as it came over the wire. */
+function headersIn(answer: string): Record<string, string> {
+  const [, ...lines] = (answer.split("\r\n\r\n")[0] ?? "").split("\r\n");
+  return Object.fromEntries(
+    lines.map((each) => each.split(/: (.*)/s)).map(([name = "", value = ""]) => [name.toLowerCase(), value]),
+  );
+}

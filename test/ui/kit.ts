@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import type { LoopEvent, LoopEventBody } from "../../src/events.js";
 import { serveDashboard } from "../../src/ui/server/serve.js";
@@ -20,9 +21,9 @@ export async function dashboardOf(home: string, more: { readOnly?: boolean; toke
   return {
     ...{ port, cookie, origin, link: serving.link, close: serving.close },
     get: (path: string, headers = {}) => send(port, path, { headers: { ...own, ...headers } }),
-    post: (path: string, body: unknown, headers = {}) =>
+    post: (path: string, body: unknown, headers = {}, method = "POST") =>
       send(port, path, {
-        method: "POST",
+        method,
         headers: { ...own, origin, "content-type": "application/json", ...headers },
         body: typeof body === "string" ? body : JSON.stringify(body),
       }),
@@ -66,6 +67,18 @@ export function send(
     });
     asked.on("error", reject);
     asked.end(body);
+  });
+}
+
+/** As it stands, to the end of the connection. */
+export function sendRaw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    socket.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+    });
+    socket.on("error", reject).on("close", () => resolve(said));
   });
 }
 

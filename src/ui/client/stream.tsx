@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EntryPage, RunPage } from "../api.js";
 import { begun, blocksOf, type Held, heard, joined, type StreamBlock, type Told } from "./held.js";
 import { follow } from "./live.js";
@@ -36,6 +36,7 @@ export function watchEntries(id: string, listener: (told: Told) => void): () => 
 const PAGE = 400;
 /** Pixels from an end at which more is loaded. */
 const NEAR = 200;
+const DRAW_MS = 30;
 /** So many events can come while a page is on its way. */
 const RECENT = 2000;
 
@@ -49,10 +50,18 @@ function useEntries(id: string, iteration: number | undefined) {
 
   useEffect(() => {
     let isOver = false;
+    // Agents say a thousand things at once: the page is drawn anew for all of them together.
+    let waiting: Told[] = [];
+    const take = (): void => {
+      const all = waiting;
+      waiting = [];
+      recent.current = [...recent.current, ...all].slice(-RECENT);
+      setHeld((before) => before && all.reduce(heard, before));
+    };
     const listener = (told: Told): void => {
       if (told.run !== id) return;
-      recent.current = [...recent.current.slice(-RECENT), told];
-      setHeld((before) => before && heard(before, told));
+      if (waiting.length === 0) setTimeout(take, DRAW_MS);
+      waiting.push(told);
     };
     const begin = async (): Promise<void> => {
       await isFollowing;
@@ -134,7 +143,7 @@ export function Stream({ page, iteration }: { page: RunPage; iteration: number |
         )}
         {blocks.length === 0 && <Empty>Nothing was said yet.</Empty>}
         {blocks.map((block) => (
-          <Block key={block.key} block={block} />
+          <KeptBlock key={block.key} block={block} />
         ))}
         {!held.reachesEnd && (
           <button type="button" class="more" onClick={() => void more("after")}>
@@ -148,6 +157,11 @@ export function Stream({ page, iteration }: { page: RunPage; iteration: number |
       </p>
     </div>
   );
+}
+
+/** Drawn again only when it has changed. */
+function KeptBlock({ block }: { block: StreamBlock }) {
+  return useMemo(() => <Block block={block} />, [block.text, block.output]);
 }
 
 function Block({ block }: { block: StreamBlock }) {

@@ -1,14 +1,14 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { runFolder } from "../../records/runs.js";
 
+import type { RunRow } from "../api.js";
 import { entryOf } from "./entries.js";
 import { countsOf } from "./lists.js";
-import type { RunOverview } from "./overview.js";
+import { ROWS_MS, type RunOverview } from "./overview.js";
 import { shownJson } from "./text.js";
 
-/** How often journals that are looked at, and rows, are looked at. */
+/** How often journals are looked at. */
 const ENTRY_MS = 60;
-const ROWS_MS = 150;
 /** A page that hears nothing for longer cannot tell whether anything happens. */
 const PING_MS = 5000;
 /** More runs than that nobody looks at in one browser. */
@@ -85,17 +85,24 @@ async function tellRows(overview: RunOverview, send: Send, signal: AbortSignal):
   await send(message("counts", countsOf(told)));
   let pingAt = performance.now();
   while (!signal.aborted) {
-    await sleep(ROWS_MS);
+    await sleep(ROWS_MS - (performance.now() % ROWS_MS));
     const all = overview.latest();
-    if (all !== told) {
-      const [before, now] = [new Set(told), new Set(all.map(({ id }) => id))];
-      const rows = all.filter((row) => !before.has(row));
-      const gone = told.flatMap(({ id }) => (now.has(id) ? [] : [id]));
-      await send(message("rows", { rows, gone, counts: countsOf(all) }));
-      told = all;
-    }
+    if (all !== told) await send(changed(told, all));
+    told = all;
     if (performance.now() - pingAt < PING_MS) continue;
     pingAt = performance.now();
     await send(message("ping", {}));
   }
+}
+
+let same: { before: RunRow[]; now: RunRow[]; text: string } | undefined;
+
+/** All streams tell the same at the same moment. */
+function changed(before: RunRow[], now: RunRow[]): string {
+  if (same?.before === before && same.now === now) return same.text;
+  const [rows, ids] = [new Set(before), new Set(now.map(({ id }) => id))];
+  const gone = before.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+  const text = message("rows", { rows: now.filter((row) => !rows.has(row)), gone, counts: countsOf(now) });
+  same = { before, now, text };
+  return text;
 }

@@ -3,9 +3,11 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopEvent, Question } from "../../events.js";
 import { projectOf } from "../../records/costs.js";
+import { advanceRun } from "../../records/lanes.js";
 import { livingLoops } from "../../records/lock.js";
+import { linesOf, parseLine } from "../../records/read.js";
 import { groupOf as firstWord, resultOf } from "../../records/result.js";
-import { activeMsUntil, type RunState, type RunStatus } from "../../records/run-state.js";
+import { activeMsUntil, initialState, type RunState, type RunStatus } from "../../records/run-state.js";
 import { type RunFolder, runFolder } from "../../records/runs.js";
 import { type SpecRecord, taskOf } from "../../records/spec.js";
 import { hasAnswer } from "../../records/words.js";
@@ -14,53 +16,55 @@ import { readRecord, workerFiles } from "../../workers/files.js";
 import type { AskedQuestion, Group, RunRow } from "../api.js";
 import { doingOf } from "./entries.js";
 
-/** For streams: how long what was found stays true, of living runs and of all. */
-const LIVING_MS = 100;
+/** How often streams look at the living runs, all of them at the same moment, and how often at all runs. */
+export const ROWS_MS = 150;
 const ALL_MS = 1500;
 
 /** Every run of a home as a row. Rows are remembered as long as the files that they were read from stay the same. */
 export function overviewOf(home: string) {
   const folder = join(home, "runs");
-  const known = new Map<string, { print: string; row: RunRow }>();
-  const rowFor = (id: string, living: Set<string>): RunRow | undefined => {
+  const known = new Map<string, Known>();
+  let living = new Set<string>();
+  const rowFor = (id: string): RunRow | undefined => {
     const run = runFolder(home, id);
     const print = printOf(run, living.has(id));
     const before = known.get(id);
     if (before !== undefined && before.print === print) return before.row;
     known.delete(id);
     if (print === undefined || !run.isThere()) return undefined;
-    const row = rowOf(run, living.has(id) || existsSync(run.elsewhere));
-    known.set(id, { print, row });
+    const isLiving = living.has(id) || existsSync(run.elsewhere);
+    const reading = isLiving ? readOn(run, before?.reading) : undefined;
+    const row = rowOf(run, reading);
+    known.set(id, { print, row, reading });
     return row;
   };
-  const livingNow = (): Set<string> => new Set(livingLoops(home).map(({ run }) => run));
-  const rowsWith = (living: Set<string>): RunRow[] => {
+  const all = (): RunRow[] => {
+    living = livingIn(home);
     const ids = existsSync(folder) ? readdirSync(folder).sort().reverse() : [];
-    return ids.flatMap((id) => rowFor(id, living) ?? []);
+    return ids.flatMap((id) => rowFor(id) ?? []);
   };
   let latest: RunRow[] = [];
-  let [lookedAt, allAt, changedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+  let [moment, allAt, stamp] = [-1, Number.NEGATIVE_INFINITY, ""];
   const lookAgain = (now: number): RunRow[] => {
-    const living = livingNow();
-    // It changes when a run is added or removed.
-    const { mtimeMs = 0 } = statSync(folder, { throwIfNoEntry: false }) ?? {};
-    if (now - allAt >= ALL_MS || mtimeMs !== changedAt) {
-      [allAt, changedAt] = [now, mtimeMs];
-      return rowsWith(living);
-    }
-    return latest.flatMap((row) =>
-      row.isLiving || living.has(row.id) ? (rowFor(row.id, living) ?? []) : row,
-    );
+    // These folders change when a run is added or removed, begins or ends.
+    const stamped = [folder, join(home, "locks")].map(changedAt).join();
+    if (now - allAt < ALL_MS && stamped === stamp)
+      return latest.flatMap((row) => (row.isLiving ? (rowFor(row.id) ?? []) : row));
+    [allAt, stamp] = [now, stamped];
+    return all();
   };
   return {
     /** The newest first. */
-    rows: (): RunRow[] => rowsWith(livingNow()),
-    row: (id: string): RunRow | undefined => rowFor(id, livingNow()),
+    rows: all,
+    row(id: string): RunRow | undefined {
+      living = livingIn(home);
+      return rowFor(id);
+    },
     /** The same for all who ask again and again, and the same array as long as nothing has changed. */
     latest(): RunRow[] {
       const now = performance.now();
-      if (now - lookedAt < LIVING_MS) return latest;
-      lookedAt = now;
+      if (Math.floor(now / ROWS_MS) === moment) return latest;
+      moment = Math.floor(now / ROWS_MS);
       const found = lookAgain(now);
       const isSame = found.length === latest.length && found.every((row, index) => row === latest[index]);
       if (!isSame) latest = found;
@@ -71,16 +75,60 @@ export function overviewOf(home: string) {
 
 export type RunOverview = ReturnType<typeof overviewOf>;
 
-/** Another one where a row has to be read again; undefined: it is no run. The folder changes with its short files. */
-function printOf(run: RunFolder, isLiving: boolean): string | undefined {
-  const folder = statSync(run.path, { throwIfNoEntry: false });
-  const { size = 0, mtimeMs = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
-  return folder && [folder.mtimeMs, size, mtimeMs, isLiving].join();
+interface Known {
+  print: string;
+  row: RunRow;
+  reading: Reading | undefined;
 }
 
-function rowOf(run: RunFolder, isLiving: boolean): RunRow {
+/** A living run, as far as its journal was read. */
+interface Reading {
+  ino: number;
+  end: number;
+  state: RunState | undefined;
+  last: LoopEvent | undefined;
+}
+
+/** More is read faster from its end. */
+const MOST_BYTES = 1024 * 1024;
+
+/** Each line is read once: agents write thousands of them in an iteration. */
+function readOn(run: RunFolder, before: Reading | undefined): Reading {
+  const { ino = 0, size = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
+  const more = size - (before?.end ?? 0);
+  if (before === undefined || before.ino !== ino || more < 0 || more > MOST_BYTES) {
+    const { state, end = 0 } = run.read() ?? {};
+    return { ino, end, state, last: run.lastEvent() };
+  }
+  for (const { text, next } of linesOf(run.journal, before.end)) {
+    before.end = next;
+    const event = parseLine(text);
+    if (event === undefined) continue;
+    before.state = advanceRun(before.state ?? initialState(run.id), event);
+    before.last = event;
+  }
+  return before;
+}
+
+function livingIn(home: string): Set<string> {
+  return new Set(livingLoops(home).map(({ run }) => run));
+}
+
+function changedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** Another one where a row has to be read again; undefined: it is no run. The folder changes with its short files. */
+function printOf(run: RunFolder, isLiving: boolean): string | undefined {
+  const folder = changedAt(run.path);
+  const { size = 0, mtimeMs = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
+  return folder === undefined ? undefined : [folder, size, mtimeMs, isLiving].join();
+}
+
+function rowOf(run: RunFolder, reading: Reading | undefined): RunRow {
+  const isLiving = reading !== undefined;
   try {
-    return readRow(run, run.shown(), isLiving);
+    return readRow(run, run.shown(), reading);
   } catch (error) {
     return {
       ...{ id: run.id, name: run.id, worker: null, recipe: "", group: "failed", result: "unknown" },
@@ -90,9 +138,10 @@ function rowOf(run: RunFolder, isLiving: boolean): RunRow {
   }
 }
 
-function readRow(run: RunFolder, spec: SpecRecord, isLiving: boolean): RunRow {
-  const last = run.lastEvent();
-  const standing = standingOf(run, spec, last, isLiving);
+function readRow(run: RunFolder, spec: SpecRecord, reading: Reading | undefined): RunRow {
+  const isLiving = reading !== undefined;
+  const last = isLiving ? reading.last : run.lastEvent();
+  const standing = standingOf(run, spec, last, reading);
   const { question, ...told } = standing;
   const isWorker =
     spec.worker !== undefined && readRecord(workerFiles(run.home, spec.worker))?.run === run.id;
@@ -117,15 +166,16 @@ function standingOf(
   run: RunFolder,
   { limits }: SpecRecord,
   last: LoopEvent | undefined,
-  isLiving: boolean,
+  reading: Reading | undefined,
 ): Standing {
+  const isLiving = reading !== undefined;
   if (last?.type === "run.finished" && !isLiving) {
     const { iterations: iteration, costUsd, durationMs: activeMs, message = "", question } = last;
     const result = resultOf("finished", last, limits);
     const line = brief(message, TASK_CHARS);
     return { result, iteration, maxIterations: limits.maxIterations, activeMs, costUsd, line, question };
   }
-  const state = run.state();
+  const state = isLiving ? reading.state : run.state();
   const status: RunStatus = isLiving ? (state?.status ?? "running") : endedStatus(state);
   const isPausing = status === "running" && existsSync(run.pause);
   const known = state?.limits ?? limits;

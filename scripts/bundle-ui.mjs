@@ -31,6 +31,7 @@ await bundle.close();
 
 style("main", [
   "templates/tokens.css",
+  "templates/parts.css",
   "node_modules/uplot/dist/uPlot.min.css",
   "node_modules/@xterm/xterm/css/xterm.css",
   "src/ui/client/style.css",

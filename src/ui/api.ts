@@ -1,5 +1,6 @@
 import type { CostKey, CostRow, CostSum } from "../costs.js";
 import type { FileChange, LaneResult, Question } from "../events.js";
+import type { CheckRow, Look, PageIteration } from "../views/report/shapes.js";
 
 /** What the server of `ralph ui` and its page say to each other. Types alone: the page loads nothing of the server. */
 
@@ -54,48 +55,6 @@ export interface Overview {
   projects: string[];
 }
 
-/** How an iteration, or a check in it, came out. */
-export type Look = "passed" | "failed" | "agent-failed" | "cut-off" | "at-work" | "not-run" | "same";
-
-export interface CheckWords {
-  command: string;
-  look: Look;
-  words: string;
-  /** Of one that failed: the end of its output, with its colours. */
-  output?: string;
-}
-
-export interface IterationPage {
-  iteration: number;
-  look: Look;
-  /** One line: why it passed or not. */
-  why: string;
-  mode: string | null;
-  about: string | null;
-  agent: string | null;
-  lane: string | null;
-  startedAt: string;
-  waitMs: number;
-  agentMs: number;
-  restMs: number;
-  costUsd: number | null;
-  tokens: number;
-  /** What it took, in words. */
-  spent: string;
-  checks: CheckWords[];
-}
-
-/** What is behind one iteration. */
-export interface IterationDetail {
-  finalMessage: string;
-  error: string | null;
-  checks: CheckWords[];
-  violations: string[];
-  commits: { task: string; passed: boolean; message: string }[];
-  /** Names of its files in the records. */
-  files: { name: string; bytes: number }[];
-}
-
 export interface RunPage {
   row: RunRow;
   title: string;
@@ -110,13 +69,13 @@ export interface RunPage {
     maxTokens: number | null;
     maxTimeMs: number | null;
   };
-  iterations: IterationPage[];
-  checks: { command: string; became: string; cells: { look: Look; words: string }[] }[];
+  iterations: PageIteration[];
+  checks: CheckRow[];
   files: FileChange[];
   /** Empty: the run is one loop. */
   lanes: LaneCard[];
   stories: StoryCard[];
-  states: { from: string; to: string; iteration: number }[];
+  states: StateCard[];
   /** Words that the next iteration gets. */
   steering: string[];
   /** What can be done with it now. */
@@ -127,6 +86,8 @@ export interface RunPage {
 }
 
 export interface LaneCard extends Omit<LaneResult, "worktree"> {
+  /** Its work waits for its turn in the landing queue, or is about to land. */
+  isQueued: boolean;
   /** What becomes of it now, or has become of it. */
   standing: string;
   look: Look;
@@ -143,6 +104,15 @@ export interface StoryCard {
   iterations: number;
   costUsd: number | null;
   dependsOn: string[];
+}
+
+/** A state of a pipeline, and the iterations that worked on it. */
+export interface StateCard {
+  name: string;
+  goal: string;
+  gate: string;
+  look: Look;
+  iterations: number[];
 }
 
 export type Action = "answer" | "steer" | "pause" | "resume" | "raise" | "kill" | "land" | "pr";
@@ -180,7 +150,7 @@ export interface EntryPage {
   next: number;
   entries: Entry[];
   /** Where each iteration begins. */
-  iterations: { iteration: number; line: number }[];
+  iterations: { iteration: number; line: number; lane?: string }[];
 }
 
 export interface DiffPage {

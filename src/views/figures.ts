@@ -1,7 +1,10 @@
 import { witnessOf, wordsFor } from "../baseline.js";
+import { formatCost, formatCount } from "../costs.js";
 import { formatDuration } from "../duration.js";
 import type { BaselineCheck, CheckFinished } from "../events.js";
 import { brief } from "./harmless.js";
+
+export { formatCost, formatCount };
 
 /** Money, tokens, times and counts, as every view words them. */
 
@@ -28,13 +31,6 @@ export function formatStatistics(statistics: Statistics & { tools: number; error
   return parts.filter(Boolean).join(", ");
 }
 
-/** `950`, `1.2K`, `850K`, `1.2M`. */
-export function formatCount(count: number): string {
-  if (count < 1000) return String(count);
-  const [value, unit] = count < 999_500 ? [count / 1000, "K"] : [count / 1_000_000, "M"];
-  return `${value < 100 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
-}
-
 /** `1.2M in (850K cached) / 45K out`; null: the agent reports none. */
 export function formatTokens(
   spent: Pick<Statistics, "inputTokens" | "outputTokens" | "cacheReadTokens">,
@@ -43,11 +39,6 @@ export function formatTokens(
   if (inputTokens + outputTokens === 0) return null;
   const cached = cacheReadTokens ? ` (${formatCount(cacheReadTokens)} cached)` : "";
   return `${formatCount(inputTokens)} in${cached} / ${formatCount(outputTokens)} out`;
-}
-
-export function formatCost(usd: number, isEstimated = false): string {
-  const cost = usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
-  return isEstimated ? `${cost} (estimated)` : cost;
 }
 
 /** The same for a cell of a table. */

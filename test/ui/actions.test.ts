@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { DiffPage, RunPage, StoryCard } from "../../src/ui/api.js";
+import type { DiffPage, EntryPage, RunPage, StoryCard } from "../../src/ui/api.js";
 import { createProject, eventually, type Project } from "../kit.js";
+import { lanesProject, PARALLEL } from "../lanes/kit.js";
 import { dashboardOf } from "./kit.js";
 
 /** A real loop that stops after two iterations, each of which has changed the same file. */
@@ -98,6 +99,31 @@ test("the board has every story of the list, also those that nobody has worked o
   ]);
 });
 
+test("the board of parallel stories shows what their lanes have come to, not the list that waits for the landing", async () => {
+  const p = lanesProject(["US-001", { id: "US-002", dependsOn: ["US-001"] }], {
+    work: { "US-001": "echo a > a.txt", "US-002": "echo b > b.txt" },
+  });
+  await p.ralph(...PARALLEL, "2");
+  const [{ id }] = JSON.parse((await p.ralph("runs", "--json")).stdout) as [{ id: string }];
+  const { get } = await dashboardOf(p.env["RALPH_HOME"] as string);
+  const { stories, lanes } = (await get(`/api/runs/${id}`)).json as RunPage;
+  expect(stories.map(({ story, state, reviews }) => [story, state, reviews])).toEqual([
+    ["US-001", "approved", 1],
+    ["US-002", "approved", 1],
+  ]);
+  expect(lanes.map(({ lane, standing, isQueued }) => [lane, standing, isQueued])).toEqual([
+    ["US-001", "landed", false],
+    ["US-002", "landed", false],
+  ]);
+  const { iterations } = (await get(`/api/runs/${id}/entries?line=0`)).json as EntryPage;
+  expect(iterations.map(({ lane, iteration }) => `${lane} ${iteration}`)).toEqual([
+    "US-001 1",
+    "US-001 2",
+    "US-002 1",
+    "US-002 2",
+  ]);
+});
+
 test("two agents in a race are two lanes, each with its iterations", async () => {
   const p = createProject();
   p.agent([{ bash: "touch ok", text: "COMPLETE" }]);
@@ -121,9 +147,15 @@ test("two agents in a race are two lanes, each with its iterations", async () =>
   expect(page.lanes).toHaveLength(2);
   expect(page.lanes.map(({ look }) => look)).toContain("passed");
   expect(page.actions).toEqual(["land", "pr"]);
+  // Each lane has a limit of its own, so their sum is not "2 of 1".
+  expect(page.row.maxIterations).toBe(0);
+  expect(page.totals).toContainEqual(["iterations", "2 in all lanes"]);
   const [one] = page.iterations;
-  expect((await get(`/api/runs/${id}/iterations/1?lane=${one?.lane}`)).json).toMatchObject({
+  expect((await get(`/api/runs/${id}/iterations/1?lane=${one?.lane}`)).json).toMatchObject({ error: "" });
+  expect((await get(`/api/runs/${id}/iterations/1/files?lane=${one?.lane}`)).json).toMatchObject({
     files: expect.arrayContaining([{ name: "prompt.md", bytes: expect.any(Number) }]),
+    name: "prompt.md",
+    output: expect.stringContaining("do it"),
   });
   expect((await get(`/api/runs/${id}/iterations/1?lane=../..`)).status).toBe(404);
   const patches = async (query: string): Promise<string> =>

@@ -122,14 +122,14 @@ export const RUN = "20261101-120000-00000a";
 /** A home with one run whose journal holds these events. */
 export function homeWith(
   bodies: LoopEventBody[],
-  { id = RUN, home = temporaryFolder(), name = "calm-otter", torn = "", task = "do it" } = {},
+  { id = RUN, home = temporaryFolder(), name = "calm-otter", torn = "", task = "do it", recipe = {} } = {},
 ): { home: string; journal: string; id: string; workspace: string } {
   const folder = join(home, "runs", id);
   const workspace = join(home, "project");
   mkdirSync(folder, { recursive: true });
   mkdirSync(join(home, "locks"), { recursive: true });
   mkdirSync(workspace, { recursive: true });
-  const spec = { v: 1, id, createdAt: at(0), workspace, name, recipe: { kind: "checks", task } };
+  const spec = { v: 1, id, createdAt: at(0), workspace, name, recipe: { kind: "checks", task, ...recipe } };
   writeFileSync(
     join(folder, "spec.json"),
     JSON.stringify({ ...spec, agent: { name: "claude", words: ["claude"] }, limits: LIMITS }),

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { EntryPage, Overview, RunPage } from "../../src/ui/api.js";
@@ -34,6 +34,13 @@ describe("the overview", () => {
   test("a run whose process is gone was cut off, and an unknown cost is not 0", async () => {
     const { rows } = await overviewOf(homeWith([STARTED]).home);
     expect(rows).toMatchObject([{ group: "failed", result: "cut off", costUsd: null }]);
+  });
+
+  test("the time of a living run ends with its last event: what comes after it, the page adds", async () => {
+    const { home } = homeWith([STARTED, ...iterationOf(1)]);
+    writeFileSync(join(home, "runs", RUN, "elsewhere"), "{}");
+    const { rows } = await overviewOf(home);
+    expect(rows).toMatchObject([{ isLiving: true, activeMs: 3000 }]);
   });
 
   test("searches words in names, tasks and questions, and filters by project", async () => {
@@ -73,6 +80,32 @@ describe("the page of a run", () => {
       { command: "npm test", cells: [{ look: "failed" }, { look: "failed" }] },
     ]);
     expect(page.actions).toEqual(["answer", "steer"]);
+  });
+
+  test("a pipeline has all of its states, also those that it has not reached", async () => {
+    const state = (name: string) => ({ name, goal: `Make ${name}`, command: `test -f ${name}` });
+    const recipe = { kind: "pipeline", states: ["PLAN", "BUILD", "SHIP"].map(state) };
+    const mode = (name: string, iteration: number) =>
+      iterationOf(iteration).map((body) =>
+        body.type === "iteration.started" ? { ...body, mode: name } : body,
+      );
+    const moved = { type: "state.changed", iteration: 2, from: "PLAN", to: "BUILD" } as const;
+    const [begin, ...rest] = mode("PLAN", 2);
+    const events = [
+      STARTED,
+      ...mode("PLAN", 1),
+      begin as typeof STARTED,
+      moved,
+      ...rest,
+      ...mode("BUILD", 3),
+    ];
+    const { get } = await dashboardOf(homeWith(events, { recipe }).home);
+    const { states } = (await get(`/api/runs/${RUN}`)).json as RunPage;
+    expect(states).toEqual([
+      { name: "PLAN", goal: "Make PLAN", gate: "test -f PLAN", look: "passed", iterations: [1, 2] },
+      { name: "BUILD", goal: "Make BUILD", gate: "test -f BUILD", look: "cut-off", iterations: [3] },
+      { name: "SHIP", goal: "Make SHIP", gate: "test -f SHIP", look: "not-run", iterations: [] },
+    ]);
   });
 
   test("counts damaged lines, waits for a torn one, and takes in what comes", async () => {

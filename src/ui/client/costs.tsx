@@ -4,7 +4,7 @@ import { COST_KEYS, type CostKey, type CostRow } from "../../costs.js";
 import type { Costs } from "../api.js";
 import { Empty, Loading } from "./parts.jsx";
 import { ask } from "./store.js";
-import { costWords, count, money } from "./words.js";
+import { formatCount, money, unknownWords } from "./words.js";
 
 const SPANS = [7, 30, 90, 365];
 
@@ -29,11 +29,11 @@ export function CostsPage() {
           ))}
         </fieldset>
         <fieldset>
-          <legend>the last</legend>
+          <legend>the last days</legend>
           {SPANS.map((span) => (
             <label key={span}>
               <input type="radio" name="since" checked={days === span} onChange={() => setDays(span)} />{" "}
-              {span} days
+              {span}
             </label>
           ))}
         </fieldset>
@@ -55,21 +55,23 @@ function Found({ costs }: { costs: Costs }) {
     <>
       <dl class="totals">
         <div>
-          <dt>cost</dt>
-          <dd>{costWords(total)}</dd>
+          <dt>Cost</dt>
+          <dd>
+            {money(total.costUsd)} <small>{unknownWords(total)}</small>
+          </dd>
         </div>
         <div>
-          <dt>runs</dt>
+          <dt>Runs</dt>
           <dd>{total.runs}</dd>
         </div>
         <div>
-          <dt>calls</dt>
+          <dt>Calls</dt>
           <dd>{total.calls}</dd>
         </div>
         <div>
-          <dt>tokens</dt>
+          <dt>Tokens</dt>
           <dd>
-            {count(total.inputTokens)} in / {count(total.outputTokens)} out
+            {formatCount(total.inputTokens)} in / {formatCount(total.outputTokens)} out
           </dd>
         </div>
       </dl>
@@ -100,11 +102,14 @@ function Found({ costs }: { costs: Costs }) {
             {(by === "day" ? rows.toReversed() : rows).map((row) => (
               <tr key={row.key}>
                 <th scope="row">{row.key}</th>
-                <td class="number">{costWords(row)}</td>
+                <td class="number">
+                  {money(row.costUsd)}
+                  {unknownWords(row) !== "" && <small>{unknownWords(row)}</small>}
+                </td>
                 <td class="number">{row.runs}</td>
                 <td class="number">{row.calls}</td>
                 <td class="number">
-                  {count(row.inputTokens)} / {count(row.outputTokens)}
+                  {formatCount(row.inputTokens)} / {formatCount(row.outputTokens)}
                 </td>
               </tr>
             ))}

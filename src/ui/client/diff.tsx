@@ -2,53 +2,40 @@ import { parsePatch, type StructuredPatch } from "diff";
 import { useEffect, useState } from "preact/hooks";
 import type { DiffPage, RunPage } from "../api.js";
 import { act } from "./actions.jsx";
-import { Empty, Loading } from "./parts.jsx";
+import { Empty, Jump, Loading } from "./parts.jsx";
+import { type Place, queryOf } from "./route.js";
 import { ask, overview } from "./store.js";
 
-/** What the run has changed since it began, or in one iteration. */
-export function DiffView({ page, part }: { page: RunPage; part: string }) {
+/** What the run has changed since it began, or in one iteration, or a lane. */
+export function DiffView({ page, place }: { page: RunPage; place: Place }) {
   const { id } = page.row;
   const [diff, setDiff] = useState<DiffPage | undefined>(undefined);
   const load = (): void => {
     const failed = (error: Error): void => setDiff({ commit: null, pieces: [], why: error.message });
-    void ask<DiffPage>(`/api/runs/${id}/diff${part === "" ? "" : `?iteration=${part}`}`).then(
-      setDiff,
-      failed,
-    );
+    void ask<DiffPage>(`/api/runs/${id}/diff${queryOf(place)}`).then(setDiff, failed);
   };
-  useEffect(load, [id, part, page.iterations.length]);
+  useEffect(load, [id, place.iteration, place.lane, page.iterations.length]);
   if (diff === undefined) return <Loading lines={10} />;
   const canComment = overview.value?.readOnly === false && page.actions.includes("steer");
   const comment = (piece: string, line: number, text: string): Promise<boolean> => {
     const wish = { action: "comment", piece, commit: diff.commit, line, text };
-    return act(id, { ...wish, ...(part !== "" && { iteration: Number(part) }) });
+    return act(id, { ...wish, ...place });
   };
   return (
     <div class="diff">
-      <nav class="jump" aria-label="iterations">
-        <a href={`/runs/${id}/diff`} {...(part === "" && { "aria-current": "page" })}>
-          whole run
-        </a>
-        {page.lanes.length === 0 &&
-          page.iterations.map(({ iteration }) => (
-            <a
-              key={iteration}
-              href={`/runs/${id}/diff/${iteration}`}
-              {...(part === String(iteration) && { "aria-current": "page" })}
-            >
-              {iteration}
-            </a>
-          ))}
-      </nav>
+      <Jump page={page} tab="diff" place={place} whole="whole run" />
       {diff.why !== undefined && <Empty>{diff.why}</Empty>}
       {diff.why === undefined && diff.pieces.length === 0 && <Empty>Nothing has changed.</Empty>}
       {diff.pieces.length > 0 && (
-        <p class="note">
-          {part === "" ? "Since the run began" : `In iteration ${part}`}
-          {diff.commit !== null && `, at commit ${diff.commit.slice(0, 10)}`}.
-          {canComment && " A click on the number of a line comments it, for the next iteration."}{" "}
+        <p class="note bar">
+          <span>
+            {place.iteration === undefined ? "Since the beginning" : `In iteration ${place.iteration}`}
+            {place.lane != null && ` of ${place.lane}`}
+            {diff.commit !== null && `, at commit ${diff.commit.slice(0, 10)}`}.
+            {canComment && " A click on the number of a line comments it, for the next iteration."}
+          </span>
           <button type="button" onClick={load}>
-            Look again
+            Read again
           </button>
         </p>
       )}

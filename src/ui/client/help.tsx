@@ -4,7 +4,7 @@ import { Dialog } from "./parts.jsx";
 export const isHelpShown = signal(false);
 
 const KEYS = [
-  ["j  k", "the next, the previous"],
+  ["j  k", "the next, the previous; else scroll"],
   ["enter", "open what is selected"],
   ["/", "search the runs"],
   ["1 … 9", "the tabs of a run"],

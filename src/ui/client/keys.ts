@@ -1,17 +1,20 @@
 import { isHelpShown } from "./help.jsx";
 import { go } from "./route.js";
 
-/** Rows that `j` and `k` lead through: links and buttons that are marked so. */
+/** Rows that `j` and `k` lead through: links and buttons that are marked so. Without any, they scroll. */
 const ROWS = "[data-row]";
 
 function move(by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>(ROWS)].filter((row) => row.checkVisibility());
+  if (rows.length === 0) (document.querySelector(".lines") ?? window).scrollBy(0, by * STEP);
   const at = rows.indexOf(document.activeElement?.closest<HTMLElement>(ROWS) as HTMLElement);
   const next =
     rows[at === -1 ? (by > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + by, 0), rows.length - 1)];
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });
 }
+
+const STEP = 80;
 
 function focus(selector: string): void {
   document.querySelector<HTMLElement>(selector)?.focus();

@@ -4,7 +4,7 @@ import { Help, isHelpShown } from "./help.jsx";
 import { startKeys } from "./keys.js";
 import { liveState, lostSince, startLive } from "./live.js";
 import { OverviewPage } from "./overview.jsx";
-import { path, startRouting } from "./route.js";
+import { path, placeIn, startRouting } from "./route.js";
 import { RunPageView, reloadRun } from "./run.jsx";
 import { loadOverview, notice, now, overview, project, search, trouble } from "./store.js";
 import { clock } from "./words.js";
@@ -70,6 +70,9 @@ function Header() {
         {lostSince.value !== undefined && ` since ${clock(new Date(lostSince.value).toISOString())}`}
       </span>
       {overview.value?.readOnly && <span class="tag">read-only</span>}
+      <button type="button" class="keys-button" onClick={() => (isHelpShown.value = true)}>
+        Keys <kbd>?</kbd>
+      </button>
     </header>
   );
 }
@@ -77,7 +80,7 @@ function Header() {
 function Page() {
   const [, first = "", id = "", tab = "", part = ""] = path.value.split("/");
   if (first === "costs") return <CostsPage />;
-  if (first === "runs" && id !== "") return <RunPageView key={id} id={id} tab={tab} part={part} />;
+  if (first === "runs" && id !== "") return <RunPageView key={id} id={id} tab={tab} place={placeIn(part)} />;
   return <OverviewPage />;
 }
 

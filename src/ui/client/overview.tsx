@@ -1,7 +1,9 @@
+import type { Look } from "../../views/report/shapes.js";
 import { GROUPS, type Group, type RunRow } from "../api.js";
 import { AnswerForm } from "./actions.jsx";
 import { lostSince } from "./live.js";
-import { Empty, Loading, lookOfRow, Sign } from "./parts.jsx";
+import { Empty, Loading } from "./parts.jsx";
+import { Sign } from "./shared.jsx";
 import { loadOverview, most, now, overview, project, search } from "./store.js";
 import { age, formatDuration, money } from "./words.js";
 
@@ -78,6 +80,7 @@ function GroupOfRuns({ group, rows, total }: { group: Group; rows: RunRow[]; tot
           <li key={row.id}>
             <Row row={row} />
             {row.question !== null && <Question row={row} />}
+            {row.question === null && isAsking(row) && <p class="said">{row.line}</p>}
           </li>
         ))}
       </ul>
@@ -99,7 +102,16 @@ function GroupOfRuns({ group, rows, total }: { group: Group; rows: RunRow[]; tot
 
 /** How a run stands; without word from the server nobody can tell of a living one. */
 export function resultWords({ isLiving, result }: RunRow): string {
-  return isLiving && lostSince.value !== undefined ? `${result}?` : result;
+  return isLiving && lostSince.value !== undefined ? "cannot tell" : result;
+}
+
+export function lookOfRow({ isLiving, group, result }: RunRow): Look {
+  if (result === "unknown" || (isLiving && lostSince.value !== undefined)) return "unknown";
+  if (group === "done") return "passed";
+  if (group === "waiting" || result === "paused") return "held";
+  if (group === "working") return "at-work";
+  if (result === "cut off" || result === "interrupted") return "cut-off";
+  return group === "needs you" ? "agent-failed" : "failed";
 }
 
 /** Time at work: of a run that works it goes on. */
@@ -107,6 +119,11 @@ export function activeWords({ isLiving, result, activeMs, lastAt }: RunRow): str
   const since =
     isLiving && result === "running" && lastAt !== null ? Math.max(0, now.value - Date.parse(lastAt)) : 0;
   return formatDuration(activeMs + since);
+}
+
+/** What needs somebody is told in full, below its row. */
+function isAsking({ group, line }: RunRow): boolean {
+  return group === "needs you" && line !== "";
 }
 
 function Row({ row }: { row: RunRow }) {
@@ -117,10 +134,14 @@ function Row({ row }: { row: RunRow }) {
       <span class="what">
         <b>{name}</b> <span class="task">{task}</span>
       </span>
-      <span class="result">{resultWords(row)}</span>
-      <span class="doing">{line}</span>
-      <span class="where">
-        {row.project} · {recipe} · {agent}
+      <span class="standing">
+        <span class="result">{resultWords(row)}</span>
+        <span class="doing">{isAsking(row) ? "" : line}</span>
+        <span class="where">
+          {row.project}
+          <span> · {recipe}</span>
+          <span> · {agent}</span>
+        </span>
       </span>
       <span class="number iterations" title="iterations">
         {iteration}

@@ -1,34 +1,8 @@
 import Anser from "anser";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Look, RunRow } from "../api.js";
-
-const SIGNS: Record<Look, [sign: string, word: string]> = {
-  passed: ["✓", "passed"],
-  failed: ["×", "failed"],
-  "agent-failed": ["!", "agent failed"],
-  "cut-off": ["–", "cut off"],
-  "at-work": ["…", "at work"],
-  "not-run": ["·", "not run"],
-  same: ["=", "unchanged"],
-};
-
-/** How something came out: told apart by sign and word; colour only helps. */
-export function Sign({ look }: { look: Look }) {
-  const [sign, word] = SIGNS[look];
-  return (
-    <span class={`sign ${look}`} role="img" aria-label={word}>
-      {sign}
-    </span>
-  );
-}
-
-export function lookOfRow({ group, result }: RunRow): Look {
-  if (group === "done") return "passed";
-  if (group === "working" || group === "waiting") return "at-work";
-  if (result === "cut off" || result === "interrupted" || result === "unknown") return "cut-off";
-  return group === "needs you" ? "agent-failed" : "failed";
-}
+import type { RunPage } from "../api.js";
+import { go, type Place, pathOf } from "./route.js";
 
 /** What a program printed, with its colours. It is text in every case. */
 export function Printed({ text }: { text: string }) {
@@ -96,5 +70,80 @@ export function Dialog({
       <h2>{title}</h2>
       {children}
     </dialog>
+  );
+}
+
+/** More links than this are not shown side by side: those around the chosen one, and the ends. */
+const MOST_LINKS = 16;
+const AROUND = 3;
+
+/** Leads to the iterations of a run, lane by lane; `whole` is the name of what has no number. */
+export function Jump({
+  page,
+  tab,
+  place,
+  whole,
+}: {
+  page: RunPage;
+  tab: string;
+  place: Place;
+  whole?: string;
+}) {
+  const { id } = page.row;
+  const lanes = page.lanes.length === 0 ? [null] : page.lanes.map(({ lane }) => lane);
+  const link = (to: Place, words: string) => (
+    <a
+      key={words}
+      href={pathOf(id, tab, to)}
+      {...(to.iteration === place.iteration &&
+        (to.lane ?? null) === (place.lane ?? null) && { "aria-current": "page" })}
+    >
+      {words}
+    </a>
+  );
+  return (
+    <nav class="jump" aria-label="iterations">
+      {whole !== undefined && link({}, whole)}
+      {lanes.map((lane) => {
+        const numbers = page.iterations.flatMap((one) => (one.lane === lane ? [one.iteration] : []));
+        const here = place.lane === lane || lane === null ? place.iteration : undefined;
+        return (
+          <span key={lane} class="lane">
+            {lane !== null && (whole === undefined ? <b>{lane}</b> : link({ lane }, lane))}
+            {linksOf(numbers, here).map((number, index) =>
+              number === undefined ? (
+                <span key={-index}>…</span>
+              ) : (
+                link({ iteration: number, lane }, String(number))
+              ),
+            )}
+            {numbers.length > MOST_LINKS && (
+              <input
+                type="number"
+                aria-label="go to iteration"
+                placeholder="go to"
+                min={numbers[0]}
+                max={numbers.at(-1)}
+                onChange={({ currentTarget }) => {
+                  const iteration = currentTarget.valueAsNumber;
+                  if (numbers.includes(iteration)) go(pathOf(id, tab, { iteration, lane }));
+                }}
+              />
+            )}
+          </span>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** undefined: here some are left out. */
+function linksOf(numbers: number[], here: number | undefined): (number | undefined)[] {
+  if (numbers.length <= MOST_LINKS) return numbers;
+  const last = numbers.length - 1;
+  const at = here === undefined ? last : numbers.indexOf(here);
+  const isShown = (index: number): boolean => index === 0 || index === last || Math.abs(index - at) <= AROUND;
+  return numbers.flatMap((number, index) =>
+    isShown(index) ? [number] : isShown(index - 1) ? [undefined] : [],
   );
 }

@@ -1,23 +1,24 @@
 import { useEffect, useState } from "preact/hooks";
 import type { RecordPage, RunPage } from "../api.js";
-import { Empty, Loading, Printed } from "./parts.jsx";
+import { Empty, Jump, Loading, Printed } from "./parts.jsx";
+import { type Place, queryOf } from "./route.js";
 import { ask } from "./store.js";
 import { bytes } from "./words.js";
 
-/** The files behind each iteration: the prompt, what the agent sent, the logs of the checks. */
-export function RecordsView({ page, part }: { page: RunPage; part: string }) {
+/** The files behind each iteration: the prompt first, what the agent sent, the logs of the checks. */
+export function RecordsView({ page, place }: { page: RunPage; place: Place }) {
   const { row, iterations, records } = page;
-  const iteration = Number(part) || iterations.at(-1)?.iteration || 1;
+  const last = iterations.at(-1);
+  const { iteration = last?.iteration ?? 1, lane = last?.lane } = place;
   const [found, setFound] = useState<RecordPage | undefined>(undefined);
   const [isMissing, setMissing] = useState(false);
   const load = (name: string, from = ""): void => {
     const path = `/api/runs/${row.id}/iterations/${iteration}/files`;
-    void ask<RecordPage>(name === "" ? path : `${path}/${encodeURIComponent(name)}${from}`).then(
+    const file = name === "" ? path : `${path}/${encodeURIComponent(name)}`;
+    void ask<RecordPage>(`${file}${queryOf({ lane })}${from}`).then(
       (answer) => {
         setFound(answer);
-        setMissing(false);
-        const first = answer.files.find((file) => /prompt/.test(file.name)) ?? answer.files[0];
-        if (name === "" && first !== undefined) load(first.name, "?from=0");
+        setMissing(answer.files.length === 0);
       },
       () => setMissing(true),
     );
@@ -25,22 +26,17 @@ export function RecordsView({ page, part }: { page: RunPage; part: string }) {
   useEffect(() => {
     setFound(undefined);
     load("");
-  }, [row.id, iteration]);
+  }, [row.id, iteration, lane]);
   return (
     <div class="records">
-      <nav class="jump" aria-label="iterations">
-        {iterations.map((one) => (
-          <a
-            key={one.iteration}
-            href={`/runs/${row.id}/records/${one.iteration}`}
-            {...(one.iteration === iteration && { "aria-current": "page" })}
-          >
-            {one.iteration}
-          </a>
-        ))}
-      </nav>
+      <Jump page={page} tab="records" place={{ iteration, lane }} />
+      <p class="note">
+        All of it is in <code>{records}</code>
+      </p>
       {isMissing || iterations.length === 0 ? (
-        <Empty>There are no records of this iteration.</Empty>
+        <Empty>
+          There are no records of this iteration: <code>ralph clean</code> removed them, or it has not begun.
+        </Empty>
       ) : found === undefined ? (
         <Loading lines={8} />
       ) : (
@@ -52,7 +48,7 @@ export function RecordsView({ page, part }: { page: RunPage; part: string }) {
                   type="button"
                   data-row
                   {...(name === found.name && { "aria-current": "true" })}
-                  onClick={() => load(name, /prompt/.test(name) ? "?from=0" : "")}
+                  onClick={() => load(name)}
                 >
                   {name} <small>{bytes(size)}</small>
                 </button>
@@ -60,16 +56,13 @@ export function RecordsView({ page, part }: { page: RunPage; part: string }) {
             ))}
           </ul>
           {found.from > 0 && (
-            <button type="button" class="more" onClick={() => load(found.name, "?from=0")}>
+            <button type="button" class="more" onClick={() => load(found.name, "&from=0")}>
               The first {bytes(found.from)} are left out: show the beginning
             </button>
           )}
-          <Printed text={found.output} />
+          {found.output === "" ? <Empty>This file is empty.</Empty> : <Printed text={found.output} />}
         </>
       )}
-      <p class="note">
-        All of it is in <code>{records}</code>
-      </p>
     </div>
   );
 }

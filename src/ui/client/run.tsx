@@ -1,17 +1,19 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import type { PageIteration } from "../../views/report/shapes.js";
 import type { RunPage } from "../api.js";
 import { Actions, AnswerForm, SteerForm } from "./actions.jsx";
-import { ChecksGrid, Columns, Legend, Timeline } from "./charts.jsx";
 import { DiffView } from "./diff.jsx";
-import { Iteration } from "./iteration.jsx";
+import { Iteration, loadDetail } from "./iteration.jsx";
 import { LanesView } from "./lanes.jsx";
-import { activeWords, resultWords } from "./overview.jsx";
-import { Empty, Loading, Section, Sign } from "./parts.jsx";
+import { lostSince } from "./live.js";
+import { activeWords, lookOfRow } from "./overview.jsx";
+import { Empty, Loading, Section } from "./parts.jsx";
 import { RecordsView } from "./records.jsx";
-import { go } from "./route.js";
+import { type Place, pathOf } from "./route.js";
+import { ChecksGrid, Columns, Sign, Timeline, Totals } from "./shared.jsx";
 import { ask, overview, Refusal } from "./store.js";
-import { StoriesView } from "./stories.jsx";
+import { StatesView, StoriesView } from "./stories.jsx";
 import { Stream, watchEntries } from "./stream.jsx";
 import { TerminalView } from "./terminal.jsx";
 
@@ -23,13 +25,21 @@ interface Shown {
 
 const shown = signal<Shown | undefined>(undefined);
 
-async function load(id: string): Promise<void> {
+async function load(id: string, place: Place = {}): Promise<void> {
   try {
     const page = await ask<RunPage>(`/api/runs/${id}`);
+    const open = openIn(page, place);
+    if (open !== undefined && shown.peek()?.page === undefined) await loadDetail(id, open);
     if (shown.peek()?.id === id) shown.value = { id, page };
   } catch (error) {
     if (error instanceof Refusal && shown.peek()?.id === id) shown.value = { id, error: error.message };
   }
+}
+
+/** The iteration that is unfolded at first: the one that was asked for, or the last. */
+function openIn({ iterations }: RunPage, { iteration, lane = null }: Place): PageIteration | undefined {
+  const found = iterations.find((one) => one.iteration === iteration && one.lane === lane);
+  return found ?? (lane === null ? iterations.at(-1) : undefined);
 }
 
 /** Asks again for what is shown. */
@@ -59,10 +69,10 @@ const TABS = [
   ["records", "Records"],
 ] as const;
 
-export function RunPageView({ id, tab, part }: { id: string; tab: string; part: string }) {
+export function RunPageView({ id, tab, place }: { id: string; tab: string; place: Place }) {
   useEffect(() => {
     shown.value = { id };
-    void load(id);
+    void load(id, place);
     const stop = watchEntries(id, ({ type }) => {
       if (type !== "agent.event") soon();
     });
@@ -72,6 +82,12 @@ export function RunPageView({ id, tab, part }: { id: string; tab: string; part: 
     };
   }, [id]);
   const known = shown.value;
+  const isShown = known?.page !== undefined;
+  // A phone has no room for all tabs.
+  useEffect(() => {
+    const here = document.querySelector(".tabs [aria-current]");
+    here?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab, isShown]);
   if (known?.error !== undefined)
     return (
       <Empty>
@@ -96,31 +112,45 @@ export function RunPageView({ id, tab, part }: { id: string; tab: string; part: 
         {tabs.map(([name, title]) => (
           <a
             key={name}
-            href={`/runs/${id}${name === "" ? "" : `/${name}`}`}
-            {...(name === tab && { "aria-current": "page" })}
+            href={pathOf(id, name)}
+            {...(name === (tab === "iteration" ? "" : tab) && { "aria-current": "page" })}
           >
             {title}
           </a>
         ))}
       </nav>
-      <Tab page={page} tab={tab} part={part} />
+      <Tab page={page} tab={tab} place={place} />
     </article>
   );
 }
 
-function Tab({ page, tab, part }: { page: RunPage; tab: string; part: string }) {
-  if (tab === "stream") return <Stream page={page} iteration={Number(part) || undefined} />;
-  if (tab === "diff") return <DiffView page={page} part={part} />;
+function Tab({ page, tab, place }: { page: RunPage; tab: string; place: Place }) {
+  if (tab === "stream") return <Stream page={page} place={place} />;
+  if (tab === "diff") return <DiffView page={page} place={place} />;
+  if (tab === "records") return <RecordsView page={page} place={place} />;
   if (tab === "lanes") return <LanesView page={page} />;
+  if (tab === "stories") return <StoriesView page={page} />;
+  if (tab === "states") return <StatesView page={page} />;
   if (tab === "terminal") return <TerminalView page={page} />;
-  if (tab === "records") return <RecordsView page={page} part={part} />;
-  if (tab === "stories" || tab === "states") return <StoriesView page={page} tab={tab} />;
-  return <Summary page={page} part={tab === "iteration" ? Number(part) : undefined} />;
+  return <Summary page={page} place={place} />;
+}
+
+/** Of a run that works, what the server last said is only true as long as it can be heard. */
+function titleOf({ row, title }: RunPage): string {
+  if (!row.isLiving) return title;
+  if (lostSince.value !== undefined) return "Cannot tell: there is no word from ralph ui";
+  return row.result === "pausing" ? "Pausing when this iteration has ended" : title;
 }
 
 /** On the other tabs the figures leave room for what is looked at. */
 function Head({ page, isShort }: { page: RunPage; isShort: boolean }) {
-  const { row, title, look, message, totals } = page;
+  const { row, message } = page;
+  const look = row.isLiving ? lookOfRow(row) : page.look;
+  // Time at work goes on without the server.
+  const totals = page.totals.map(([name, value]): [string, string] =>
+    name === "time" && row.isLiving ? [name, value.replace(/^\S+/, activeWords(row))] : [name, value],
+  );
+  if (row.costUsd === null && !totals.some(([name]) => name === "cost")) totals.push(["cost", "unknown"]);
   return (
     <header class="head">
       <p class="note">
@@ -128,15 +158,11 @@ function Head({ page, isShort }: { page: RunPage; isShort: boolean }) {
         {row.worker !== null && <span class="tag">worker</span>}
       </p>
       <h1>
-        <Sign look={look} /> <span>{row.isLiving ? resultWords(row) : title}</span>
+        <Sign look={look} /> <span>{titleOf(page)}</span>
       </h1>
       <p class="task">{row.task}</p>
-      {message !== null && row.question === null && <p class="why">{message}</p>}
-      {row.isLiving && (
-        <p class="doing">
-          {row.line || "…"} <small>{activeWords(row)}</small>
-        </p>
-      )}
+      {message !== null && row.question === null && <p class={isShort ? "why short" : "why"}>{message}</p>}
+      {row.isLiving && <p class="doing">{row.line || "…"}</p>}
       {page.unreadable > 0 && (
         <p class="why">{page.unreadable} lines of its journal cannot be read; they are left out.</p>
       )}
@@ -148,64 +174,53 @@ function Head({ page, isShort }: { page: RunPage; isShort: boolean }) {
           )}
         </div>
       )}
-      <dl class="totals" hidden={isShort}>
-        {totals.map(([name, value]) => {
-          const [, amount = value, more = ""] = /^(\S+) ?(.*)$/.exec(value) ?? [];
-          return (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                {amount} <small>{more}</small>
-              </dd>
-            </div>
-          );
-        })}
-        {row.costUsd === null && !totals.some(([name]) => name === "cost") && (
-          <div>
-            <dt>cost</dt>
-            <dd class="unknown">unknown</dd>
-          </div>
-        )}
-      </dl>
+      {!isShort && <Totals rows={totals} />}
       <Actions page={page} onDone={reloadRun} />
     </header>
   );
 }
 
-function Summary({ page, part }: { page: RunPage; part: number | undefined }) {
+/** So many iterations are listed at first. */
+const MOST_LISTED = 50;
+
+function Summary({ page, place }: { page: RunPage; place: Place }) {
   const { row, iterations, facts, files, steering } = page;
-  const pick = (iteration: number): void => go(`/runs/${row.id}/iteration/${iteration}`);
+  const [isWhole, setWhole] = useState(false);
   const canSteer = page.actions.includes("steer") && !overview.value?.readOnly;
+  const open = openIn(page, place);
+  const listed = iterations.filter(
+    (one, index) => isWhole || one === open || iterations.length - index <= MOST_LISTED,
+  );
   return (
     <div class="columns">
       <div>
-        {iterations.length > 0 && page.lanes.length === 0 && (
-          <Section title="Timeline">
-            <Timeline iterations={iterations} onPick={pick} />
-            <Legend iterations={iterations} />
-          </Section>
+        {page.lanes.length > 0 ? (
+          <LanesView page={page} />
+        ) : (
+          <>
+            {iterations.length > 0 && (
+              <Section title="Timeline">
+                <Timeline run={row.id} iterations={iterations} />
+              </Section>
+            )}
+            {page.checks.length > 0 && (
+              <Section title="Checks">
+                <ChecksGrid page={page} lane={null} />
+              </Section>
+            )}
+            <Section title="Iterations">
+              {iterations.length === 0 && <Empty>No iteration was started yet.</Empty>}
+              {listed.toReversed().map((one) => (
+                <Iteration key={one.iteration} run={row.id} one={one} isOpen={one === open} />
+              ))}
+              {listed.length < iterations.length && (
+                <button type="button" class="more" onClick={() => setWhole(true)}>
+                  Show the other {iterations.length - listed.length}
+                </button>
+              )}
+            </Section>
+          </>
         )}
-        {page.checks.length > 0 && page.lanes.length === 0 && (
-          <Section title="Checks">
-            <ChecksGrid page={page} />
-          </Section>
-        )}
-        <Section title="Iterations">
-          {iterations.length === 0 ? (
-            <Empty>No iteration was started yet.</Empty>
-          ) : (
-            iterations
-              .toReversed()
-              .map((one) => (
-                <Iteration
-                  key={`${one.lane} ${one.iteration}`}
-                  run={row.id}
-                  one={one}
-                  isOpen={part === undefined ? one === iterations.at(-1) : one.iteration === part}
-                />
-              ))
-          )}
-        </Section>
       </div>
       <aside>
         {(canSteer || steering.length > 0) && (
@@ -238,9 +253,14 @@ function Summary({ page, part }: { page: RunPage; part: number | undefined }) {
                 </li>
               ))}
             </ul>
+            {files.length > 100 && (
+              <p class="note">
+                and {files.length - 100} more, in the <a href={pathOf(row.id, "diff")}>diff</a>
+              </p>
+            )}
           </Section>
         )}
-        <Columns iterations={iterations} />
+        {page.lanes.length === 0 && <Columns iterations={iterations} />}
       </aside>
     </div>
   );

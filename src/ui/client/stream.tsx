@@ -1,8 +1,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { EntryPage, RunPage } from "../api.js";
+import type { Entry, EntryPage, RunPage } from "../api.js";
 import { begun, blocksOf, type Held, heard, joined, type StreamBlock, type Told } from "./held.js";
 import { follow } from "./live.js";
-import { Empty, Loading, Printed, Sign } from "./parts.jsx";
+import { Empty, Jump, Loading, Printed } from "./parts.jsx";
+import type { Place } from "./route.js";
+import { Sign } from "./shared.jsx";
 import { ask } from "./store.js";
 import { clock } from "./words.js";
 
@@ -41,7 +43,7 @@ const DRAW_MS = 30;
 const RECENT = 2000;
 
 /** What is held of the journal, and how more of it is loaded. */
-function useEntries(id: string, iteration: number | undefined) {
+function useEntries(id: string, { iteration, lane }: Place) {
   const [held, setHeld] = useState<Held | undefined>(undefined);
   const recent = useRef<Told[]>([]);
   const busy = useRef(false);
@@ -66,7 +68,9 @@ function useEntries(id: string, iteration: number | undefined) {
     const begin = async (): Promise<void> => {
       await isFollowing;
       let found = await load(-PAGE);
-      const start = found.iterations.find((one) => one.iteration === iteration)?.line;
+      const start = found.iterations.find(
+        (one) => one.iteration === iteration && one.lane === (lane ?? undefined),
+      )?.line;
       if (start !== undefined) found = await load(start);
       if (!isOver) setHeld(begun(found, recent.current));
     };
@@ -76,7 +80,7 @@ function useEntries(id: string, iteration: number | undefined) {
       isOver = true;
       listeners.delete(listener);
     };
-  }, [id, iteration]);
+  }, [id, iteration, lane]);
 
   const more = async (where: "before" | "after"): Promise<void> => {
     if (held === undefined || busy.current) return;
@@ -93,9 +97,10 @@ function useEntries(id: string, iteration: number | undefined) {
 }
 
 /** What was said and done, from any place of the journal on; at its end it goes on by itself. */
-export function Stream({ page, iteration }: { page: RunPage; iteration: number | undefined }) {
+export function Stream({ page, place }: { page: RunPage; place: Place }) {
   const { id } = page.row;
-  const { held, more } = useEntries(id, iteration);
+  const { iteration, lane } = place;
+  const { held, more } = useEntries(id, place);
   const [isAtEnd, setAtEnd] = useState(true);
   const box = useRef<HTMLDivElement>(null);
 
@@ -106,23 +111,11 @@ export function Stream({ page, iteration }: { page: RunPage; iteration: number |
   }, [held, isAtEnd, iteration]);
 
   if (held === undefined) return <Loading lines={12} />;
-  const blocks = blocksOf(held.entries);
+  const isOwn = (entry: Entry): boolean => lane == null || (entry.lane ?? lane) === lane;
+  const blocks = blocksOf(held.entries.filter(isOwn));
   return (
     <div class="stream">
-      <nav class="jump" aria-label="iterations">
-        <a href={`/runs/${id}/stream`} {...(iteration === undefined && { "aria-current": "page" })}>
-          latest
-        </a>
-        {held.iterations.map((one) => (
-          <a
-            key={one.iteration}
-            href={`/runs/${id}/stream/${one.iteration}`}
-            {...(one.iteration === iteration && { "aria-current": "page" })}
-          >
-            {one.iteration}
-          </a>
-        ))}
-      </nav>
+      <Jump page={page} tab="stream" place={place} whole="latest" />
       <div
         class="lines"
         ref={box}
@@ -187,7 +180,7 @@ function Tool({ block }: { block: StreamBlock }) {
   const { text, more, output, subagent } = block;
   return (
     <details class={`block tool ${subagent ? "subagent" : ""}`}>
-      <summary>
+      <summary data-row>
         <span class="name">{text}</span> <code>{more}</code>
         {output !== undefined && (
           <span class={output.look}>
@@ -213,7 +206,7 @@ function Side({ block: { lane, ts } }: { block: StreamBlock }) {
 function Folded({ text, more, isOpen }: { text: string; more: string; isOpen: boolean }) {
   return (
     <details open={isOpen}>
-      <summary>{text}</summary>
+      <summary data-row>{text}</summary>
       <Printed text={more} />
     </details>
   );

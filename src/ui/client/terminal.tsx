@@ -30,11 +30,11 @@ export function TerminalView({ page }: { page: RunPage }) {
   }, [id, canType]);
   return (
     <>
-      {isGone && <Empty>The window is gone: its loop has ended, or is no worker.</Empty>}
-      <div class="terminal scroll" hidden={isGone} ref={box} />
       <p class="note">
         {canType ? "What you type goes into this window; Ctrl+C ends the agent in it." : "Read-only."}
       </p>
+      {isGone && <Empty>The window is gone: its loop has ended. The stream has what it said.</Empty>}
+      <div class="terminal scroll" hidden={isGone} ref={box} />
     </>
   );
 }
@@ -48,8 +48,7 @@ async function openTerminal(
 ): Promise<() => void> {
   const { Terminal } = await import("@xterm/xterm");
   const restore = allowStyles();
-  const terminal = new Terminal({ fontSize: 13, disableStdin: !canType, scrollback: 0, cursorBlink: false });
-  terminal.open(box);
+  const terminal = new Terminal({ disableStdin: !canType, scrollback: 0, cursorBlink: false });
   const source = new EventSource(`/api/runs/${run}/terminal`);
   source.addEventListener("screen", ({ data }) => {
     const found = JSON.parse(String(data)) as Screen | null;
@@ -58,7 +57,11 @@ async function openTerminal(
       return onGone();
     }
     const { columns, rows, cursor, screen } = found;
-    if (terminal.cols !== columns || terminal.rows !== rows) terminal.resize(columns, rows);
+    if (terminal.cols !== columns || terminal.rows !== rows) {
+      terminal.options.fontSize = sizeFor(box, columns);
+      terminal.resize(columns, rows);
+    }
+    if (terminal.element === undefined) terminal.open(box);
     const place = `\u001b[${cursor.row + 1};${cursor.column + 1}H`;
     terminal.write(`\u001b[0m\u001b[H\u001b[2J${screen.replaceAll("\n", "\r\n")}${place}`);
   });
@@ -73,6 +76,14 @@ async function openTerminal(
     restore();
   };
 }
+
+/** As large as fits its box, as long as it can be read. */
+function sizeFor({ clientWidth }: HTMLElement, columns: number): number {
+  return Math.min(13, Math.max(8, Math.floor(clientWidth / columns / WIDE)));
+}
+
+/** A sign is so wide, as a part of its height. */
+const WIDE = 0.62;
 
 /** xterm writes style elements, which the policy of the page refuses: their rules go into sheets of the page. */
 function allowStyles(): () => void {

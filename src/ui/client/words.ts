@@ -1,25 +1,20 @@
-import type { CostSum } from "../../costs.js";
+import { type CostSum, formatCost, formatCount } from "../../costs.js";
 import { formatDuration } from "../../duration.js";
 
-export { formatDuration };
+export { formatCount, formatDuration };
 
-/** `$1.20`; of a cost that nobody knows: unknown. */
 export function money(usd: number | null): string {
-  if (usd === null) return "unknown";
-  return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+  return usd === null ? "unknown" : formatCost(usd);
 }
 
-export function costWords({ costUsd, costEstimated, unknown }: CostSum): string {
-  if (costUsd === null) return "unknown";
-  const known = `${money(costUsd)}${costEstimated ? " (in part an estimate)" : ""}`;
-  return unknown === 0 ? known : `${known} + ${unknown} unknown`;
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** `950`, `1.2K`, `850K`, `1.2M`. */
-export function count(value: number): string {
-  if (value < 1000) return String(value);
-  const [amount, unit] = value < 999_500 ? [value / 1000, "K"] : [value / 1_000_000, "M"];
-  return `${amount < 100 ? amount.toFixed(1).replace(/\.0$/, "") : Math.round(amount)}${unit}`;
+/** What is not in a sum, or not sure; empty: all of it is known. */
+export function unknownWords({ costUsd, costEstimated, unknown }: CostSum): string {
+  const estimated = costEstimated ? "in part an estimate" : "";
+  return [estimated, costUsd !== null && unknown > 0 ? `+ ${unknown} unknown` : ""].filter(Boolean).join(" ");
 }
 
 const AGES: [unit: string, ms: number][] = [

@@ -57,24 +57,29 @@ const MOST_LINES = 1000;
 interface Index {
   lines: number;
   offsets: number[];
-  iterations: { iteration: number; line: number }[];
+  iterations: EntryPage["iterations"];
 }
 
-const ITERATION = /"type":"iteration\.started"[^}]*?"iteration":(\d+)/;
+const ITERATION = /"type":"iteration\.started"/;
 const TYPE_CHARS = 200;
 
 const indexOf = growing<Index>(
   () => ({ lines: 0, offsets: [0], iterations: [] }),
   (index, text, next) => {
-    const found = ITERATION.exec(text.slice(0, TYPE_CHARS));
-    const iteration = Number(found?.[1]);
-    // One that a crash cut off is begun again.
-    if (found !== null && index.iterations.at(-1)?.iteration !== iteration)
-      index.iterations.push({ iteration, line: index.lines });
+    if (ITERATION.test(text.slice(0, TYPE_CHARS))) begin(index, text);
     index.lines += 1;
     if (index.lines % STEP === 0) index.offsets.push(next);
   },
 );
+
+function begin({ iterations, lines: line }: Index, text: string): void {
+  const event = parseLine(text);
+  if (event?.type !== "iteration.started") return;
+  const { iteration, lane } = event;
+  // One that a crash cut off is begun again.
+  if (iterations.findLast((one) => one.lane === lane)?.iteration === iteration) return;
+  iterations.push({ iteration, line, ...(lane !== undefined && { lane }) });
+}
 
 /** Lines of a journal from `first` on; of a negative number, from so many before its end. */
 export async function entryPage(run: RunFolder, first: number, count: number): Promise<EntryPage> {

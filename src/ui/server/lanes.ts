@@ -1,7 +1,8 @@
 import type { LaneResult } from "../../events.js";
 import type { Report } from "../../records/report.js";
 import type { Lane, RunState } from "../../records/run-state.js";
-import type { LaneCard, Look } from "../api.js";
+import type { Look } from "../../views/report/shapes.js";
+import type { LaneCard } from "../api.js";
 
 const LOOKS: Record<LaneResult["result"], Look> = {
   ...{ landed: "passed", won: "passed", passed: "passed", blocked: "agent-failed" },
@@ -16,12 +17,16 @@ export function laneCards({ lanes = [] }: Report, state: RunState, isLiving: boo
     const overlaps = Object.entries(lane?.overlaps ?? {}).filter(([, files]) => files.length > 0);
     return {
       ...result,
+      isQueued: standing === QUEUED || standing === LANDING,
       standing: standing ?? result.result,
       look: standing === undefined ? LOOKS[result.result] : "at-work",
       overlaps: overlaps.map(([other, files]) => `would conflict with ${other} in ${files.join(", ")}`),
     };
   });
 }
+
+const QUEUED = "in the landing queue";
+const LANDING = "landing";
 
 /** undefined: nothing more happens in it. */
 function standingOf({ state, landed, blocked, landing, waits }: Lane): string | undefined {
@@ -31,5 +36,5 @@ function standingOf({ state, landed, blocked, landing, waits }: Lane): string | 
     return state.status === "running" ? (state.iteration?.mode ?? "works") : state.status;
   }
   if (!state.success) return undefined;
-  return landing === undefined ? "in the landing queue" : "landing";
+  return landing === undefined ? QUEUED : LANDING;
 }

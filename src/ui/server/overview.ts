@@ -164,34 +164,50 @@ type Standing = Pick<RunRow, "result" | "iteration" | "maxIterations" | "activeM
 /** Of a run that has ended the last line of its journal is enough. */
 function standingOf(
   run: RunFolder,
-  { limits }: SpecRecord,
+  spec: SpecRecord,
+  last: LoopEvent | undefined,
+  reading: Reading | undefined,
+): Standing {
+  if (last?.type !== "run.finished" || reading !== undefined) return standingNow(run, spec, last, reading);
+  const { limits } = spec;
+  const { iterations: iteration, costUsd, durationMs: activeMs, message = "", question } = last;
+  const maxIterations = isRace(spec, last) ? 0 : limits.maxIterations;
+  const line = brief(message, TASK_CHARS);
+  const result = resultOf("finished", last, limits);
+  return { result, iteration, maxIterations, activeMs, costUsd, line, question };
+}
+
+function standingNow(
+  run: RunFolder,
+  spec: SpecRecord,
   last: LoopEvent | undefined,
   reading: Reading | undefined,
 ): Standing {
   const isLiving = reading !== undefined;
-  if (last?.type === "run.finished" && !isLiving) {
-    const { iterations: iteration, costUsd, durationMs: activeMs, message = "", question } = last;
-    const result = resultOf("finished", last, limits);
-    const line = brief(message, TASK_CHARS);
-    return { result, iteration, maxIterations: limits.maxIterations, activeMs, costUsd, line, question };
-  }
-  const state = isLiving ? reading.state : run.state();
-  const status: RunStatus = isLiving ? (state?.status ?? "running") : endedStatus(state);
+  const state = reading?.state ?? run.state() ?? initialState(run.id);
+  const status: RunStatus = isLiving ? state.status : endedStatus(state);
   const isPausing = status === "running" && existsSync(run.pause);
-  const known = state?.limits ?? limits;
+  const known = state.limits ?? spec.limits;
+  // The page adds the time since the last event.
+  const until = last === undefined ? Date.now() : Date.parse(last.ts);
   return {
-    result: resultOf(isPausing ? "pausing" : status, state?.finished, known),
-    iteration: (state?.iterations ?? 0) + (isLiving && status !== "finished" ? 1 : 0),
-    maxIterations: known.maxIterations,
-    activeMs: state === undefined ? 0 : Math.round(activeMsUntil(Date.now(), state, status === "running")),
-    costUsd: state?.costUsd ?? null,
-    line: isLiving ? doingOf(last) : brief(state?.message ?? "", TASK_CHARS),
-    question: state?.question,
+    result: resultOf(isPausing ? "pausing" : status, state.finished, known),
+    iteration: state.iterations + (isLiving && status !== "finished" ? 1 : 0),
+    maxIterations: isRace(spec, state) ? 0 : known.maxIterations,
+    activeMs: Math.round(activeMsUntil(until, state, status === "running")),
+    costUsd: state.costUsd,
+    line: isLiving ? doingOf(last) : brief(state.message ?? "", TASK_CHARS),
+    question: state.question,
   };
 }
 
-function endedStatus(state: RunState | undefined): RunStatus {
-  return state?.status === "finished" ? "finished" : "crashed";
+/** Each lane of a race has a limit of its own, which says nothing of their sum. */
+function isRace({ recipe }: SpecRecord, { lanes }: { lanes?: unknown }): boolean {
+  return lanes !== undefined && recipe.kind !== "stories";
+}
+
+function endedStatus({ status }: RunState): RunStatus {
+  return status === "finished" ? "finished" : "crashed";
 }
 
 const ASKING = ["blocked", "violation"];

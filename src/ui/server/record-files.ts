@@ -13,7 +13,7 @@ function folderOf({ home, id }: RunFolder, iteration: number | undefined, lane: 
 }
 
 /** Plain files of its records alone: an agent could have planted a link. */
-export function filesOf(run: RunFolder, iteration?: number, lane?: string): RecordPage["files"] {
+function filesOf(run: RunFolder, iteration?: number, lane?: string): RecordPage["files"] {
   const folder = folderOf(run, iteration, lane);
   // A link on the way leads elsewhere.
   const isOwn = () => relative(realpathSync(run.home), realpathSync(folder)) === relative(run.home, folder);
@@ -31,14 +31,21 @@ export function recordPage(
   { from: given, lane }: { from?: string; lane?: string },
 ): RecordPage | undefined {
   const files = filesOf(run, iteration, lane);
-  if (name === "") return { files, name, bytes: 0, from: 0, output: "" };
-  const found = files.find((file) => file.name === name);
-  if (found === undefined) return undefined;
-  // Of a long file the end tells most.
-  const last = Math.max(0, found.bytes - PART_BYTES);
-  const from = given === undefined ? last : Math.min(Math.max(0, Math.trunc(Number(given)) || 0), last);
-  const output = partOf(join(folderOf(run, iteration, lane), name), from);
-  return { files, name, bytes: found.bytes, from, output };
+  if (files.length === 0 || (name === "" && iteration === undefined))
+    return { files, name, bytes: 0, from: 0, output: "" };
+  const found = files.find((file) => (name === "" ? isPrompt(file.name) : file.name === name));
+  const { name: shown, bytes } = found ?? (name === "" ? files[0] : undefined) ?? {};
+  if (shown === undefined || bytes === undefined) return undefined;
+  // Of a long file the end tells most, but of a prompt.
+  const last = Math.max(0, bytes - PART_BYTES);
+  const start = Number(given ?? (isPrompt(shown) ? 0 : last));
+  const from = Math.min(Math.max(0, Math.trunc(start) || 0), last);
+  const output = partOf(join(folderOf(run, iteration, lane), shown), from);
+  return { files, name: shown, bytes, from, output };
+}
+
+function isPrompt(name: string): boolean {
+  return name.startsWith("prompt");
 }
 
 function partOf(path: string, from: number): string {

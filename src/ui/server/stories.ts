@@ -6,10 +6,11 @@ import { boardOf, DEFAULT_REVIEW_CAP, type ReviewRules, storyFiles } from "../..
 import { readTasks } from "../../recipes/stories/tasks.js";
 import { addStories, type Report } from "../../records/report.js";
 import type { RunFolder } from "../../records/runs.js";
-import type { StoryCard } from "../api.js";
+import type { Look } from "../../views/report/shapes.js";
+import type { StateCard, StoryCard } from "../api.js";
 
 /** Where the stories of a run stand: as its list has them, else as far as its journal tells. */
-export function storyCards(run: RunFolder, { stories }: Report): StoryCard[] {
+export function storyCards(run: RunFolder, { stories, lanes }: Report): StoryCard[] {
   const { workspace, recipe } = run.shown();
   if (recipe.kind !== "stories") return [];
   const file = join(workspace, storyFiles(recipe.dir ?? "").tasks);
@@ -20,11 +21,32 @@ export function storyCards(run: RunFolder, { stories }: Report): StoryCard[] {
     return stories.map(({ state, ...story }) => ({ ...story, state: state ?? "todo", dependsOn: [] }));
   const { skipReview = false, reviewCap = DEFAULT_REVIEW_CAP } = recipe as Partial<ReviewRules>;
   const board = boardOf(tasks, { skipReview, reviewCap }, null, addStories([stories]));
-  return board.stories.map(({ iterations = 0, costUsd = null, ...story }) => ({
-    ...story,
-    iterations,
-    costUsd,
-  }));
+  // Lanes work on lists of their own, which come into this one when the branch of the run has landed.
+  const inLanes = new Map(lanes && stories.map((story) => [story.story, story]));
+  return board.stories.map(({ iterations = 0, costUsd = null, ...story }) => {
+    const { state, reviews, atCap } = inLanes.get(story.story) ?? story;
+    return { ...story, iterations, costUsd, state: state ?? story.state, reviews, atCap };
+  });
+}
+
+/** The states of a pipeline in their order, with what has become of each. */
+export function stateCards(run: RunFolder, { iterations, status }: Report): StateCard[] {
+  const { recipe } = run.shown();
+  const { states = [] } = recipe as { states?: { name: string; goal?: string; command?: string }[] };
+  if (recipe.kind !== "pipeline") return [];
+  const left = new Map(
+    iterations.flatMap((one) => one.states.map(({ from, to }): [string, string] => [from, to])),
+  );
+  const lookOf = (name: string): Look => {
+    const to = left.get(name);
+    if (to !== undefined) return to === "GUTTER" ? "failed" : "passed";
+    if (iterations.at(-1)?.mode !== name) return "not-run";
+    return status === "crashed" || status === "finished" ? "cut-off" : "at-work";
+  };
+  return states.map(({ name, goal = "", command: gate = "" }) => {
+    const own = iterations.filter(({ mode }) => mode === name).map(({ iteration }) => iteration);
+    return { ...{ name, goal, gate }, look: lookOf(name), iterations: own };
+  });
 }
 
 function textOf(file: string): string {

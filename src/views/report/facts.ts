@@ -55,7 +55,9 @@ export const COPIED = [
 export function factsOf(report: Report): SummaryRow[] {
   const { run, name, task, reason, background, limits } = report;
   const failing = report.success ? undefined : firstFailing(report.iterations.at(-1));
-  const iterations = `${finishedIterations(report)} of ${limits.maxIterations}`;
+  // Each lane of a race has a limit of its own.
+  const isRace = report.lanes !== undefined && report.recipe !== "stories";
+  const iterations = `${finishedIterations(report)}${isRace ? " in all lanes" : ` of ${limits.maxIterations}`}`;
   return [
     ["run", run],
     ["name", name],
@@ -72,6 +74,18 @@ export function factsOf(report: Report): SummaryRow[] {
     ...endRows({ ...report, failing }, iterations, limits),
     ...(report.status === "running" ? [] : resumeRows({ ...report, run: name ?? run })),
   ];
+}
+
+/** The figures that are shown side by side. */
+const TOTALS = ["iterations", "time", "cost", "tokens", "files"];
+
+export function isTotal([name]: SummaryRow): boolean {
+  return TOTALS.includes(name);
+}
+
+/** Rows that say something. */
+export function known(rows: SummaryRow[]): [name: string, value: string][] {
+  return rows.flatMap(([name, value]) => (value == null ? [] : [[name, value] as [string, string]]));
 }
 
 function utc(at: string): string {

@@ -1,23 +1,17 @@
 import { createHash } from "node:crypto";
 import { formatDuration } from "../../duration.js";
-import type { CheckReport, IterationReport } from "../../records/iteration.js";
+import type { IterationReport } from "../../records/iteration.js";
 import type { Report } from "../../records/report.js";
-import { costCell, formatTokens, joined, plural } from "../figures.js";
-import { brief } from "../harmless.js";
+import { costCell, joined } from "../figures.js";
 import type { SummaryRow } from "../summary.js";
-import {
-  columns,
-  outcomeOf,
-  outcomeOfRun,
-  type PageOutcome,
-  signOf,
-  timeline,
-  timesOf,
-  wordOf,
-} from "./charts.js";
 import * as facts from "./facts.js";
-import { beginning, type Content, html, type Markup, said, section, styleSheet } from "./markup.js";
+import { beginning, type Content, element, html, type Markup, said, section, styleSheet } from "./markup.js";
+import { detailOf, lookOfRun, pageChecks, pageIterations } from "./page.js";
+import * as parts from "./parts.js";
 import { receiptPart, type ShownReceipt } from "./receipt.js";
+import { type PageIteration, wordOf } from "./shapes.js";
+
+const placeOf = ({ iteration }: PageIteration): string => `#iteration-${iteration}`;
 
 /** A run as one page that needs nothing else: no script, no font, no picture, no request. */
 export function htmlReport(report: Report, receipt?: ShownReceipt): string {
@@ -27,6 +21,7 @@ export function htmlReport(report: Report, receipt?: ShownReceipt): string {
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
   const changed = (text: string, column: number): Content =>
     column === 0 ? html`<span class="${text}">${text}</span>` : text;
+  const all = pageIterations(report);
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -40,13 +35,12 @@ export function htmlReport(report: Report, receipt?: ShownReceipt): string {
 <body>
   ${header(report)}
   <main>
-    ${timeline(report)}
-    ${columns(report)}
+    ${charts(all)}
     ${table(facts.storyTable(report))}
     ${grid(report)}
     ${receipt === undefined ? null : receiptPart(receipt, report.run)}
     ${table(facts.fileTable(report, Number.POSITIVE_INFINITY), changed)}
-    ${iterations(report)}
+    ${iterations(report, all)}
   </main>
   <footer><p>Made by ralph from the records of run <code>${report.run}</code>.</p></footer>
 </body>
@@ -55,27 +49,33 @@ export function htmlReport(report: Report, receipt?: ShownReceipt): string {
   return page.toString();
 }
 
-const TOTALS = ["iterations", "time", "cost", "tokens", "files"];
-
 function header(report: Report): Markup {
   const rows = facts.factsOf(report).slice(1);
-  const shown = (isTotal: boolean): Content[] =>
-    rows.filter(([name]) => TOTALS.includes(name) === isTotal).map(fact);
   return html`<header>
     <p class="run">ralph run <code>${report.run}</code></p>
-    <h1>${signOf(outcomeOfRun(report))} <span>${facts.titleOf(report)}</span></h1>
-    <dl class="facts">${shown(false)}</dl>
-    <dl class="totals">${shown(true)}</dl>
+    <h1>${parts.sign(element, lookOfRun(report))} <span>${facts.titleOf(report)}</span></h1>
+    <dl class="facts">${rows.filter((row) => !facts.isTotal(row)).map(fact)}</dl>
+    ${parts.totals(element, facts.known(rows).filter(facts.isTotal))}
   </header>`;
 }
 
 function fact([name, value]: SummaryRow): Content {
   if (value == null) return null;
-  // Of a figure the first word is the one to see.
-  const [, amount, more = ""] = TOTALS.includes(name) ? (/^(\S+) ?(.*)$/.exec(value) ?? []) : [];
-  const words = amount === undefined ? beginning(value) : html`${amount} <small>${more}</small>`;
   const title = name.charAt(0).toUpperCase() + name.slice(1);
+  const words = beginning(value);
   return html`<div><dt>${title}</dt><dd>${facts.COPIED.includes(name) ? html`<code>${words}</code>` : words}</dd></div>`;
+}
+
+function charts(all: PageIteration[]): Content {
+  if (all.length === 0) return null;
+  const columns = parts.columns(element, all);
+  return [
+    section("Timeline", parts.timeline(element, all, placeOf), {
+      scrolls: "whole",
+      below: parts.legend(element, all),
+    }),
+    columns && section("Each iteration", columns),
+  ];
 }
 
 function table(
@@ -98,105 +98,35 @@ function table(
   );
 }
 
-/** More columns do not fit on paper; there the cells of a row are wrapped. */
-const FITS_ON_PAPER = 25;
-
-/** A row per check, a column per iteration. */
 function grid(report: Report): Markup | null {
-  const rows = facts.checkRows(report);
+  const rows = pageChecks(report);
   if (rows.length === 0) return null;
   const numbers = report.iterations.map(({ iteration }) => iteration);
-  const shown = rows.map(({ command, results, became }) => {
-    const ran = results.filter((result) => result !== undefined);
-    const passed = ran.filter((result) => result.passed).length;
-    const words = `${passed} of ${ran.length} passed${became && `, ${became}`}`;
-    const name = html`<code title="${beginning(command)}">${beginning(command)}</code> <small>${words}</small>`;
-    const cells = results.map((result, index) => {
-      const [style, sign] =
-        result === undefined ? ["not-run", ""] : result.passed ? ["passed", "✓"] : ["failed", "×"];
-      const said = result === undefined ? "not run" : facts.checkWords(result);
-      const shown = result?.skipped == null ? sign : "=";
-      return html`<td class="${style}" title="iteration ${numbers[index] ?? 0}: ${said}"><span class="cell" aria-hidden="true">${shown}</span><span class="hidden">${said}</span></td>`;
-    });
-    return html`<tr><th scope="row">${name}</th>${cells}</tr>`;
-  });
-  return section(
-    "Checks",
-    html`<table class="grid ${numbers.length > FITS_ON_PAPER ? "wide" : "narrow"}">
-      <thead><tr><td></td>${numbers.map((number) => html`<th scope="col">${number}</th>`)}</tr></thead>
-      <tbody>${shown}</tbody>
-    </table>`,
-    { scrolls: "fading" },
-  );
+  return section("Checks", parts.grid(element, rows, numbers), { scrolls: "fading" });
 }
 
 /** What was said and found in each iteration; all but the last are folded. */
-function iterations(report: Report): Markup {
-  const all = report.iterations;
+function iterations(report: Report, all: PageIteration[]): Markup {
   if (all.length === 0) return html`<section><p>No iteration was started.</p></section>`;
+  const last = all.length - 1;
   return section(
     "Iterations",
-    all.map((iteration) => folded(iteration, report, iteration === all.at(-1) ? html` open` : null)),
+    report.iterations.map((iteration, index) =>
+      folded(iteration, all[index] as PageIteration, index === last ? html` open` : null),
+    ),
   );
 }
 
-function folded(iteration: IterationReport, report: Report, open: Markup | null): Markup {
-  const { iteration: number, costUsd, error, finalMessage, checks, violations, scm } = iteration;
-  const outcome = outcomeOf(iteration, report);
-  const why = brief(error ?? iteration.reason);
-  const { agentMs, restMs } = timesOf(iteration);
-  const cost = costUsd === null ? "" : ` · ${costCell(costUsd, iteration.costEstimated)}`;
-  const words = (text: string): Markup => html`<span class="words">${beginning(text)}</span>`;
-  const commits = scm.map(({ task, passed, message }) =>
-    item(passed ? "passed" : "failed", html`${task}${passed ? null : " failed"} ${words(message)}`),
-  );
+function folded(iteration: IterationReport, one: PageIteration, open: Markup | null): Markup {
+  const { iteration: number, look, why, mode, agentMs, restMs, costUsd, costEstimated, spent } = one;
+  const took = joined(formatDuration(agentMs + restMs), costUsd !== null && costCell(costUsd, costEstimated));
   return html`<details${open}>
-    <summary>${signOf(outcome)} <b>Iteration ${number}</b> <span>${wordOf(outcome)}</span>
-      ${why === "" || why === wordOf(outcome) ? null : html`<span class="why">${why}</span>`}
-      <span class="took">${formatDuration(agentMs + restMs)}${cost}</span></summary>
+    <summary>${parts.sign(element, look)} <b>Iteration ${number}</b> <span>${wordOf(look)}</span>
+      ${why === "" || why === wordOf(look) ? null : html`<span class="why">${why}</span>`}
+      <span class="took">${took}</span></summary>
     <div class="inside" id="iteration-${number}">
-      <p class="note">${spent(iteration, report)}</p>
-      ${labelled("The agent failed", said(error ?? "", number))}
-      ${labelled("Final message", said(finalMessage, number))}
-      ${labelled("Checks", list(checks.map((check) => checkItem(check, number))))}
-      ${labelled("Violations", list(violations.map(({ what }) => item("failed", words(what)))))}
-      ${labelled("Commits", list(commits))}
+      <p class="note">${joined(mode && beginning(mode), spent)}</p>
+      ${parts.inside(element, detailOf(iteration), (text) => said(text, number))}
     </div>
   </details>`;
-}
-
-function spent(iteration: IterationReport, report: Report): string {
-  const { agentMs, restMs } = timesOf(iteration);
-  const { mode, agent, tools, toolErrors, checks } = iteration;
-  const tokens = formatTokens(iteration);
-  return joined(
-    beginning(mode ?? ""),
-    agent !== report.agent && beginning(agent ?? ""),
-    `agent ${formatDuration(agentMs)}`,
-    checks.length > 0 && `checks ${formatDuration(restMs)}`,
-    tokens && `tokens ${tokens}`,
-    tools > 0 && plural(tools, "tool call"),
-    toolErrors > 0 && plural(toolErrors, "tool error"),
-  );
-}
-
-function labelled(name: string, shown: Markup | null): Markup | null {
-  return shown && html`<h3>${name}</h3>${shown}`;
-}
-
-function list(items: Markup[]): Markup | null {
-  return items.length === 0 ? null : html`<ul>${items}</ul>`;
-}
-
-function item(outcome: PageOutcome, shown: Markup): Markup {
-  return html`<li>${signOf(outcome)} ${shown}</li>`;
-}
-
-function checkItem(check: CheckReport, iteration: number): Markup {
-  const { passed, command, log, output, skipped } = check;
-  const words = html`<code>${beginning(command)}</code> <span class="note">${facts.checkWords(check)}</span>`;
-  if (passed) return item("passed", words);
-  if (skipped !== null) return item("cut-off", words);
-  const where = log === "" ? null : html`<p class="note">All of its output: <code>${log}</code></p>`;
-  return item("failed", html`${words}${said(output, iteration)}${where}`);
 }

@@ -26,8 +26,20 @@ export function html(pieces: TemplateStringsArray, ...parts: Content[]): Markup 
   );
 }
 
+/** An element, with everything in it escaped. An attribute that is undefined is left out. */
+export function element(
+  tag: string,
+  attributes: Record<string, string | number | undefined>,
+  ...children: Content[]
+): Markup {
+  const own = Object.entries(attributes).map(([name, value]) =>
+    value === undefined ? "" : ` ${name}="${written(value)}"`,
+  );
+  return new Markup(`<${tag}${own.join("")}>${written(children)}</${tag}>`);
+}
+
 export function styleSheet(): Markup {
-  const files = ["templates/tokens.css", "templates/report.css"];
+  const files = ["templates/tokens.css", "templates/parts.css", "templates/report.css"];
   return new Markup(files.map((file) => readFileSync(inPackage(file), "utf8")).join(""));
 }
 

@@ -1,0 +1,67 @@
+import { h, type VNode } from "preact";
+import * as parts from "../../views/report/parts.js";
+import type { Detail, Look, PageIteration } from "../../views/report/shapes.js";
+import type { RunPage } from "../api.js";
+import { Printed } from "./parts.jsx";
+import { pathOf } from "./route.js";
+
+/** The parts that the HTML report has, too (views/report/parts.ts), as elements of preact. */
+
+const make: parts.Make<VNode> = (tag, attributes, ...children) => h(tag, attributes, ...children);
+
+/** How something came out: told apart by sign and word; colour only helps. */
+export function Sign({ look }: { look: Look }) {
+  return parts.sign(make, look);
+}
+
+export function Timeline({ run, iterations }: { run: string; iterations: PageIteration[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys
+    <section class="scroll" tabIndex={0} aria-label="timeline">
+      {parts.timeline(make, iterations, (one) => pathOf(run, "iteration", one))}
+      {parts.legend(make, iterations)}
+    </section>
+  );
+}
+
+export function Columns({ iterations }: { iterations: PageIteration[] }) {
+  return parts.columns(make, iterations);
+}
+
+/** Older columns than so many are left to the report. */
+const MOST_COLUMNS = 200;
+
+/** A row per check, a column per iteration of the lane. */
+export function ChecksGrid({ page, lane }: { page: RunPage; lane: string | null }) {
+  const shown = page.iterations.flatMap((one, index) => (one.lane === lane ? [index] : []));
+  const columns = shown.slice(-MOST_COLUMNS);
+  const rows = page.checks.map(({ cells, ...row }) => ({
+    ...row,
+    cells: columns.flatMap((index) => cells[index] ?? []),
+  }));
+  const ran = rows.filter(({ cells }) => cells.some(({ look }) => look !== "not-run"));
+  if (ran.length === 0) return null;
+  const numbers = columns.map((index) => page.iterations[index]?.iteration ?? 0);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys */}
+      <section class="scroll fading" tabIndex={0} aria-label="checks of each iteration">
+        {parts.grid(make, ran, numbers)}
+      </section>
+      {shown.length > columns.length && (
+        <p class="note">
+          The last {columns.length} of {shown.length} iterations.
+        </p>
+      )}
+    </>
+  );
+}
+
+export function Inside({ detail }: { detail: Detail }) {
+  const printed = (text: string): VNode | null => (text === "" ? null : <Printed text={text} />);
+  return <>{parts.inside(make, detail, printed)}</>;
+}
+
+export function Totals({ rows }: { rows: [name: string, value: string][] }) {
+  return parts.totals(make, rows);
+}

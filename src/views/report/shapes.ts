@@ -1,0 +1,94 @@
+/** What the parts of a page about a run are made of. Types, words and sums alone: the browser loads it, too. */
+
+/** How an iteration, or a check in it, came out: told apart by sign, word and texture; colour only helps. */
+export const LOOKS = {
+  passed: { sign: "✓", word: "passed", texture: { size: 8, width: 0, height: 0, turn: 0 } },
+  failed: { sign: "×", word: "failed", texture: { size: 5, width: 1.5, height: 5, turn: 45 } },
+  "agent-failed": { sign: "!", word: "agent failed", texture: { size: 5, width: 5, height: 2, turn: 0 } },
+  "cut-off": { sign: "–", word: "cut off", texture: { size: 5, width: 3, height: 3, turn: 0 } },
+  "at-work": { sign: "…", word: "at work", texture: { size: 8, width: 5, height: 8, turn: 0 } },
+  held: { sign: "‖", word: "waits" },
+  "not-run": { sign: "·", word: "not run" },
+  same: { sign: "=", word: "unchanged" },
+  unknown: { sign: "?", word: "cannot tell" },
+};
+
+export type Look = keyof typeof LOOKS;
+
+export interface PageIteration {
+  iteration: number;
+  lane: string | null;
+  mode: string | null;
+  about: string | null;
+  look: Look;
+  /** One line: why it passed or not. */
+  why: string;
+  /** How long nothing was at work before it. */
+  waitMs: number;
+  agentMs: number;
+  restMs: number;
+  costUsd: number | null;
+  costEstimated: boolean;
+  tokens: number;
+  /** What it took, in words. */
+  spent: string;
+  checks: Look[];
+}
+
+export interface CheckRow {
+  command: string;
+  /** What has become of it since the baseline; empty: nothing, or there is none. */
+  became: string;
+  /** One for each iteration. */
+  cells: { look: Look; words: string }[];
+}
+
+export interface CheckLine {
+  command: string;
+  look: Look;
+  words: string;
+  /** Of one that failed: what it printed, and where all of that is. */
+  output?: string;
+  log?: string;
+}
+
+export interface Detail {
+  error: string;
+  finalMessage: string;
+  checks: CheckLine[];
+  violations: string[];
+  commits: { task: string; passed: boolean; message: string }[];
+}
+
+/** A wait drawn in full would leave no room for the work. */
+const LONGEST_WAIT = 0.1;
+
+type Timed = Pick<PageIteration, "waitMs" | "agentMs" | "restMs">;
+
+export interface Span<One = PageIteration> {
+  one: One;
+  /** How much of the wait before it is drawn. */
+  drawnMs: number;
+  startMs: number;
+}
+
+/** Where each iteration is on the axis of time; milliseconds, from the beginning of the axis. */
+export function axisOf<One extends Timed>(iterations: One[]): { spans: Span<One>[]; totalMs: number } {
+  const longestWait = sum(iterations.map(({ agentMs, restMs }) => agentMs + restMs)) * LONGEST_WAIT;
+  let totalMs = 0;
+  const spans = iterations.map((one) => {
+    const drawnMs = Math.min(one.waitMs, longestWait);
+    const startMs = totalMs + drawnMs;
+    totalMs = startMs + one.agentMs + one.restMs;
+    return { one, drawnMs, startMs };
+  });
+  return { spans, totalMs };
+}
+
+export function wordOf(look: Look): string {
+  return LOOKS[look].word;
+}
+
+export function sum(values: number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}

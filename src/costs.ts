@@ -1,5 +1,4 @@
 /** What calls of agents cost, as every view lists and words it. */
-
 export const COST_KEYS = ["day", "agent", "project"] as const;
 export type CostKey = (typeof COST_KEYS)[number];
 

@@ -25,7 +25,8 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1440, imports: ["process", "agents", "records", "ask"] },
-  views: { lines: 3300, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  /** With the parts that the HTML report and the dashboard share. */
+  views: { lines: 3431, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 3580,
     imports: [
@@ -76,7 +77,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
-  ui: { lines: 4350, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
+  ui: { lines: 4425, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
   /** Two engines, the fence in git, records to and fro, and the watch over a claim: each is a file. */
   fleet: {
     lines: 2520,

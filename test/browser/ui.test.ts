@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { LoopEventBody } from "../../src/events.js";
+import { RunFolder } from "../../src/records/runs.js";
 import { atEnd, createProject } from "../kit.js";
 import { blocked, dashboardOf, homeWith, iterationOf, line, RUN, STARTED } from "../ui/kit.js";
 import { serverOf } from "../workers/kit.js";
@@ -22,6 +25,38 @@ const PAGES = [
   "/",
   "/costs",
   ...["", "/stream", "/diff", "/records", "/iteration/1"].map((tab) => `/runs/${RUN}${tab}`),
+];
+
+const [RACE, PIPE, LONG] = ["20261101-120001-00000b", "20261101-120002-00000c", "20261101-120003-00000d"];
+const inLane = (lane: string, words: string): LoopEventBody[] =>
+  iterationOf(1, [words]).map((body) => ({ ...body, lane }));
+
+/** A home with a run of each shape: one that asks, a race, a pipeline, and one of 300 iterations with long names. */
+function homeOfAll(): string {
+  const { home } = homeWith(EVENTS);
+  const lanes = ["claude-1", "codex-1"].flatMap((lane) => [
+    { type: "lane.started", lane, slot: 0, branch: `ralph/x/${lane}`, worktree: "/w", base: "b" } as const,
+    ...inLane(lane, `said in ${lane}`),
+  ]);
+  homeWith([{ ...STARTED, parallel: 2 } as LoopEventBody, ...lanes], { home, id: RACE, name: "race" });
+  for (const lane of ["claude-1", "codex-1"]) {
+    const folder = join(new RunFolder(home, RACE, lane).path, "iterations", "001");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "prompt.md"), `asked in ${lane}`);
+  }
+  const states = ["PLAN", "BUILD"].map((name) => ({ name, goal: `Make ${name}`, command: "test -f ok" }));
+  homeWith([STARTED, ...iterationOf(1)], { home, id: PIPE, recipe: { kind: "pipeline", states } });
+  const many = Array.from({ length: 300 }, (_, index) => iterationOf(index + 1));
+  homeWith([STARTED, ...many.flat()], { home, id: LONG, name: `long-${"name-".repeat(12)}` });
+  return home;
+}
+
+const ALL_PAGES = [
+  ...PAGES,
+  ...["", "/lanes", "/stream/@claude-1", "/records/1@codex-1"].map((tab) => `/runs/${RACE}${tab}`),
+  `/runs/${PIPE}/states`,
+  ...["", "/stream/150", "/records"].map((tab) => `/runs/${LONG}${tab}`),
+  "/runs/20200101-000000-abcdef",
 ];
 
 /** A browser that was let in, and everything that went wrong in it. */
@@ -143,16 +178,133 @@ test("a journal of 100,000 events opens at its end, and at any iteration", async
 });
 
 test("every page fits a phone, and every text has enough contrast in the light and in the dark", async () => {
-  const { page, origin } = await letIn(homeWith(EVENTS).home);
+  const { page, origin } = await letIn(homeOfAll());
   await page.setViewportSize(PHONE);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    for (const path of PAGES) {
+    for (const path of ALL_PAGES) {
       await open(page, `${origin}${path}`);
       expect(await page.evaluate(OVERFLOW), path).toBe(0);
       const lowest = (await page.evaluate(LOWEST_CONTRAST)) as { text: string; contrast: number };
       expect(lowest.contrast, `${path}: ${lowest.text}`).toBeGreaterThanOrEqual(4.5);
     }
+  }
+});
+
+test("nothing moves while a page comes", async () => {
+  const { page, origin } = await letIn(homeOfAll());
+  await page.addInitScript(`
+    window.moved = [];
+    new PerformanceObserver((list) => {
+      for (const { value, sources } of list.getEntries())
+        if (value > 0.005) window.moved.push(sources.map(({ node }) => node?.className ?? ""));
+    }).observe({ type: "layout-shift", buffered: true });
+  `);
+  for (const path of ALL_PAGES) {
+    await open(page, `${origin}${path}`);
+    await page.getByText("live", { exact: true }).waitFor();
+    expect(await page.evaluate("window.moved"), path).toEqual([]);
+  }
+});
+
+test("each lane has a stream and records of its own", async () => {
+  const { page, origin } = await letIn(homeOfAll());
+  await open(page, `${origin}/runs/${RACE}/lanes`);
+  const lane = page.getByRole("region", { name: "codex-1" });
+  expect(await lane.locator(".grid tbody td").count()).toBe(1);
+  await lane.getByRole("link", { name: "stream" }).click();
+  await page.getByText("said in codex-1").waitFor();
+  expect(await page.getByText("said in claude-1").count()).toBe(0);
+  await page.getByRole("link", { name: "Records" }).click();
+  await page.getByText("asked in codex-1").waitFor();
+  await page.getByRole("link", { name: "1", exact: true }).first().click();
+  await page.getByText("asked in claude-1").waitFor();
+});
+
+test("of 300 iterations those around one are shown, and any other is one number away", async () => {
+  const { page, origin } = await letIn(homeOfAll());
+  await open(page, `${origin}/runs/${LONG}`);
+  expect(await page.locator("summary").count()).toBe(50);
+  expect(await page.locator(".grid thead th").count()).toBe(200);
+  await page.getByRole("button", { name: "Show the other 250" }).click();
+  await page.locator("summary").nth(299).waitFor();
+  await open(page, `${origin}/runs/${LONG}/stream/150`);
+  const links = page.getByRole("navigation", { name: "iterations" }).getByRole("link");
+  expect(await links.allInnerTexts()).toEqual([
+    "latest",
+    "1",
+    "147",
+    "148",
+    "149",
+    "150",
+    "151",
+    "152",
+    "153",
+    "300",
+  ]);
+  await page.getByLabel("go to iteration").fill("42");
+  await page.keyboard.press("Enter");
+  await page.getByText("Iteration 42", { exact: true }).waitFor();
+});
+
+test("j and k, / and ? work on every page", async () => {
+  const { page, origin } = await letIn(homeOfAll());
+  for (const path of ALL_PAGES) {
+    await open(page, `${origin}${path}`);
+    await page.keyboard.press("j");
+    const rows = await page.locator("[data-row]").count();
+    expect(await page.evaluate("document.activeElement.matches('[data-row]')"), path).toBe(rows > 0);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("/");
+    await page.keyboard.type("uc");
+    expect(await page.getByLabel("search the runs").inputValue(), path).toBe("uc");
+    await page.getByLabel("search the runs").fill("");
+  }
+});
+
+test("without word from the server nothing that was at work is said to be so", async () => {
+  const { home } = homeWith([STARTED, ...iterationOf(1)]);
+  writeFileSync(join(home, "runs", RUN, "elsewhere"), "");
+  const { page, origin, close } = await letIn(home);
+  await page.getByText("running", { exact: true }).waitFor();
+  close();
+  await page.locator(".run-row").getByText("cannot tell").waitFor();
+  await page.locator(".run-row").getByRole("img", { name: "cannot tell" }).waitFor();
+  expect(origin).toContain("127.0.0.1");
+});
+
+test("the page of a run and the HTML report show the same bars, grid, figures and iterations", async () => {
+  const p = createProject();
+  const { home } = homeWith(EVENTS, { home: p.env["RALPH_HOME"] as string });
+  const { page, origin } = await letIn(home);
+  const seen = (): Promise<unknown> =>
+    page.evaluate(`["svg title", ".grid th", ".grid td", "figcaption", ".legend li", "header .totals div", ".inside h3, .inside li"]
+      .map((part) => [...document.querySelectorAll(part)].map((one) => one.className + ": " + one.textContent.trim()))`);
+  await open(page, `${origin}/runs/${RUN}/iteration/2`);
+  await page.locator("summary").last().click();
+  await page.locator(".inside").nth(1).waitFor();
+  const onPage = (await seen()) as string[][];
+  await p.ralph("report", RUN, "--html", "report.html");
+  await page.goto(pathToFileURL(join(p.dir, "report.html")).href);
+  const inReport = (await seen()) as string[][];
+  // The report begins with the first iteration, the page with the last.
+  expect(onPage.map((part) => part.sort())).toEqual(inReport.map((part) => part.sort()));
+  expect(onPage.every((part) => part.length > 0)).toBe(true);
+});
+
+test("a phone can install it: a manifest, and icons of the sizes that it names", async () => {
+  const { page, origin } = await letIn(homeWith(EVENTS).home);
+  const manifest = await (await page.request.get(`${origin}/manifest.webmanifest`)).json();
+  expect(manifest).toMatchObject({ start_url: "/", display: "standalone" });
+  for (const { src, sizes, type } of manifest.icons.filter(
+    (icon: { sizes: string }) => icon.sizes !== "any",
+  )) {
+    await page.goto(`${origin}${src}`);
+    const size = await page.evaluate("[document.images[0].naturalWidth, document.images[0].naturalHeight]");
+    expect([type, size]).toEqual(["image/png", sizes.split("x").map(Number)]);
   }
 });
 

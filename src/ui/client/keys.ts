@@ -6,7 +6,7 @@ const ROWS = "[data-row]";
 
 function move(by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>(ROWS)].filter((row) => row.checkVisibility());
-  if (rows.length === 0) (document.querySelector(".lines") ?? window).scrollBy(0, by * STEP);
+  if (rows.length === 0) scrollBy(0, by * STEP);
   const at = rows.indexOf(document.activeElement?.closest<HTMLElement>(ROWS) as HTMLElement);
   const next =
     rows[at === -1 ? (by > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + by, 0), rows.length - 1)];
@@ -24,7 +24,10 @@ const KEYS: Record<string, () => void> = {
   j: () => move(1),
   k: () => move(-1),
   "/": () => {
-    if (location.pathname !== "/") go("/");
+    focus("#search");
+    if (document.activeElement?.id === "search") return;
+    // A phone has room for it on the page of all runs alone.
+    go("/");
     setTimeout(() => focus("#search"));
   },
   "?": () => {

@@ -4,7 +4,7 @@ import { Help, isHelpShown } from "./help.jsx";
 import { startKeys } from "./keys.js";
 import { liveState, lostSince, startLive } from "./live.js";
 import { OverviewPage } from "./overview.jsx";
-import { path, placeIn, startRouting } from "./route.js";
+import { go, path, placeIn, startRouting } from "./route.js";
 import { RunPageView, reloadRun } from "./run.jsx";
 import { loadOverview, notice, now, overview, project, search, trouble } from "./store.js";
 import { clock } from "./words.js";
@@ -15,6 +15,12 @@ const STATES = {
   lost: "cannot tell",
   resting: "resting",
 } as const;
+
+/** What was found is on the page of all runs. */
+function find(): void {
+  if (path.value !== "/") go("/");
+  void loadOverview();
+}
 
 function Header() {
   const here = path.value;
@@ -33,7 +39,7 @@ function Header() {
           Costs
         </a>
       </nav>
-      <div class="find" hidden={here !== "/"}>
+      <div class={here === "/" ? "find" : "find elsewhere"}>
         <input
           type="search"
           id="search"
@@ -42,7 +48,7 @@ function Header() {
           value={search.value}
           onInput={({ currentTarget }) => {
             search.value = currentTarget.value;
-            void loadOverview();
+            find();
           }}
         />
         <select
@@ -50,7 +56,7 @@ function Header() {
           value={project.value}
           onChange={({ currentTarget }) => {
             project.value = currentTarget.value;
-            void loadOverview();
+            find();
           }}
         >
           <option value="">All projects</option>

@@ -1,3 +1,4 @@
+import { useLayoutEffect } from "preact/hooks";
 import type { Look } from "../../views/report/shapes.js";
 import { GROUPS, type Group, type RunRow } from "../api.js";
 import { AnswerForm } from "./actions.jsx";
@@ -18,6 +19,7 @@ const TITLES: Record<Group, string> = {
 /** Every run of this machine: what needs somebody first. */
 export function OverviewPage() {
   const known = overview.value;
+  useKeptFocus();
   if (known === undefined) return <Loading lines={8} />;
   const isFiltered = search.value !== "" || project.value !== "";
   const all = Object.values(known.counts).reduce((sum, count) => sum + count, 0);
@@ -35,6 +37,15 @@ export function OverviewPage() {
       ))}
     </div>
   );
+}
+
+/** A row that moves to another group keeps the focus: `j` goes on from there. */
+function useKeptFocus(): void {
+  const at = document.activeElement?.closest("[data-row]")?.getAttribute("href");
+  useLayoutEffect(() => {
+    if (at != null && document.activeElement === document.body)
+      document.querySelector<HTMLElement>(`[data-row][href="${CSS.escape(at)}"]`)?.focus();
+  });
 }
 
 function NothingFound() {
@@ -101,7 +112,7 @@ function GroupOfRuns({ group, rows, total }: { group: Group; rows: RunRow[]; tot
 }
 
 /** How a run stands; without word from the server nobody can tell of a living one. */
-export function resultWords({ isLiving, result }: RunRow): string {
+function resultWords({ isLiving, result }: RunRow): string {
   return isLiving && lostSince.value !== undefined ? "cannot tell" : result;
 }
 

@@ -9,7 +9,7 @@ import type { CheckLine, CheckRow, Detail, Look, PageIteration } from "./shapes.
 
 /** What the pages of a run show: `ralph report --html` draws it at once, the dashboard sends it as JSON. */
 
-export function lookOfIteration(iteration: IterationReport, { status }: Pick<Report, "status">): Look {
+function lookOfIteration(iteration: IterationReport, { status }: Pick<Report, "status">): Look {
   if (!iteration.finished) return status === "running" || status === "waiting" ? "at-work" : "cut-off";
   if (iteration.error !== null) return "agent-failed";
   return iteration.passed ? "passed" : "failed";

@@ -16,6 +16,7 @@ import { ask, overview, Refusal } from "./store.js";
 import { StatesView, StoriesView } from "./stories.jsx";
 import { Stream, watchEntries } from "./stream.jsx";
 import { TerminalView } from "./terminal.jsx";
+import { plural } from "./words.js";
 
 interface Shown {
   id: string;
@@ -164,7 +165,7 @@ function Head({ page, isShort }: { page: RunPage; isShort: boolean }) {
       {message !== null && row.question === null && <p class={isShort ? "why short" : "why"}>{message}</p>}
       {row.isLiving && <p class="doing">{row.line || "…"}</p>}
       {page.unreadable > 0 && (
-        <p class="why">{page.unreadable} lines of its journal cannot be read; they are left out.</p>
+        <p class="why">{plural(page.unreadable, "line")} of its journal cannot be read, and left out here.</p>
       )}
       {row.question !== null && (
         <div class="question">

@@ -15,6 +15,7 @@ import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { plural } from "../views/figures.js";
 import { textAt } from "../workspace/content.js";
+import { withoutCredentials } from "../workspace/credentials.js";
 import { failure, note, requireTerminal } from "./output.js";
 import type { StartFlags } from "./start-run.js";
 
@@ -34,7 +35,9 @@ export async function plan(
   const agent = await agentFor(spec.words[0] ?? "");
   if (agent.firstMessage === undefined) note(`tell ${spec.name}: Read ${SKILL} and follow it.`);
   const [file = "", ...args] = conversation(agent, spec, message(folder));
-  const env = { ...process.env, ...agentEnvironment(spec, settings) };
+  const own = agentEnvironment(spec, settings);
+  const nowhere = join(folder.project, ".ralph", "no-login");
+  const env = { ...withoutCredentials(process.env, nowhere, Object.keys(own)), ...own };
   const { exitCode, spawnError } = await interactive({ file, args, cwd: folder.project, env });
   if (spawnError !== undefined)
     throw failure("agent_not_started", `cannot start ${file}: ${describeSystemError(spawnError)}`);

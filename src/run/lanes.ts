@@ -225,7 +225,7 @@ const SETUP_MS = 30 * 60_000;
 
 /** Makes the checkout of a lane, unless it exists. Returns the files that were copied into it. */
 async function makeReady(
-  { spec, settings }: RunContext,
+  { spec, settings, env }: RunContext,
   { worktree: path, branch, base, lane }: LaneStart,
   { records, slot, stop }: Making,
 ): Promise<string[]> {
@@ -245,7 +245,7 @@ async function makeReady(
   if (tip !== undefined) await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, tip]);
   const inside = relative(repositoryRoot(repository) ?? repository, repository);
   const worktree = { name: lane, branch, path, workspace: join(path, inside) };
-  const setup = { from: base, command: settings.setup, timeoutMs: SETUP_MS, signal: stop, slot };
+  const setup = { from: base, command: settings.setup, timeoutMs: SETUP_MS, signal: stop, env, slot };
   const copied = await createWorktree(repository, worktree, { ...setup, tell: () => {} });
   writeAtomic(copiedFile(records), JSON.stringify(copied));
   return copied;

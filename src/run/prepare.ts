@@ -64,7 +64,7 @@ export async function prepareRun(
   writableHome(preparing.home);
   const now = new Date();
   const id = newRunId(now);
-  const target = await openTarget(request, id, settings.setup, preparing);
+  const target = await openTarget(request, id, settings, preparing);
   if ("resume" in target) return target;
   const { checkOptions: checks, protect = [] } = settings;
   const spec: RunSpec = {

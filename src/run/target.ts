@@ -1,10 +1,13 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import { ralphHome } from "../records/home.js";
 import { lockHolder } from "../records/lock.js";
 import { type RunFolder, runsIn } from "../records/runs.js";
+import type { Settings } from "../settings/schema.js";
 import { quoteWord } from "../words.js";
-import { repositoryRoot } from "../workspace/git.js";
+import { withoutCredentials } from "../workspace/credentials.js";
+import { quietEnvironment, repositoryRoot } from "../workspace/git.js";
 import { createWorktree } from "../workspace/worktree/create.js";
 import { branchOf, locateWorktree, takenBy, type Worktree } from "../workspace/worktree/worktree.js";
 import { type RunRequest, type RunSpec, readSpec } from "./spec.js";
@@ -21,13 +24,13 @@ export interface Preparing {
 const SETUP_MS = 30 * 60_000;
 
 /**
- * Opens the folder that a run works in: this one, or a worktree of its own, which `command` sets up. Never removes or
+ * Opens the folder that a run works in: this one, or a worktree of its own, which the settings set up. Never removes or
  * resets what is there: it returns a run that stopped in the worktree, and refuses anything else.
  */
 export async function openTarget(
   { origin, worktree, title, name, within }: RunRequest,
   id: string,
-  command: string | undefined,
+  { setup: command, agent }: Settings,
   { home, signal, tell = () => {} }: Preparing,
 ): Promise<Pick<RunSpec, "workspace" | "origin" | "worktree" | "copied"> | { resume: RunFolder }> {
   if (within !== undefined) return within;
@@ -35,7 +38,12 @@ export async function openTarget(
   const found = await locateWorktree(origin, worktree === true ? (name ?? nameFor(title, id)) : worktree);
   const taken = await takenBy(origin, found);
   if (taken !== undefined) return { resume: runIn(found, taken, home) };
-  const copied = await createWorktree(origin, found, { command, timeoutMs: SETUP_MS, signal, tell });
+  const env = withoutCredentials(
+    quietEnvironment(),
+    join(found.path, ".git", "no-login"),
+    Object.keys(agent?.env ?? {}),
+  );
+  const copied = await createWorktree(origin, found, { command, timeoutMs: SETUP_MS, signal, env, tell });
   return { workspace: found.workspace, origin, worktree: found.path, copied };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { orElse } from "../errors.js";
 import { digest } from "../records/digest.js";
 import { has, makePrivateFolder, readJson, writeAtomic } from "../records/files.js";
 import { livingLoops, whenFree } from "../records/lock.js";
@@ -8,8 +9,10 @@ import { git, gitFolders, lendSettings, namesIn } from "./git.js";
 
 /** What lets somebody write to a forge belongs to the user, and to ralph for its pushes: never to agents and checks. */
 
-const WITHHELD =
-  /^(?:GH_TOKEN|GITHUB_TOKEN|GH_ENTERPRISE_TOKEN|GITHUB_ENTERPRISE_TOKEN|SSH_ASKPASS|VSCODE_GIT_\w+|GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+))$/;
+const TOKEN_NAME = /^(?:G(?:H|ITHUB)(?:_ENTERPRISE)?_TOKEN|GITLAB_TOKEN)$/;
+const WITHHELD = /^(?:SSH_ASKPASS|VSCODE_GIT_\w+|GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+))$/;
+/** Of GitHub and GitLab, whatever the name of the variable. */
+const TOKEN = /\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,})/;
 
 /**
  * The environment of agents and checks: no token, no login of gh, no credential helper of git. `named`: variables that
@@ -21,12 +24,20 @@ export function withoutCredentials(
   named: string[] = [],
 ): NodeJS.ProcessEnv {
   const isWithheld = (name: string, value = ""): boolean =>
-    WITHHELD.test(name) || (name === "GIT_CONFIG_PARAMETERS" && mayHoldSecrets(value));
+    TOKEN_NAME.test(name) ||
+    WITHHELD.test(name) ||
+    TOKEN.test(value) ||
+    (name === "GIT_CONFIG_PARAMETERS" && mayHoldSecrets(value));
   const kept = Object.entries(env).filter(
     ([name, value]) => !isWithheld(name, value) || named.includes(name),
   );
-  // The empty helper takes away those of all files; nobody is asked in their place.
-  const settings = [...settingsIn(env).filter((setting) => !isSecret(setting)), ["credential.helper", ""]];
+  const settings: Setting[] = [
+    ...settingsIn(env).filter((setting) => !isSecret(setting)),
+    // The empty helper takes away those of all files; nobody is asked in their place.
+    ["credential.helper", ""],
+    // The empty header takes away the logins of ~/.netrc, which git reads in any case.
+    ...(named.some((name) => TOKEN_NAME.test(name)) ? [] : netrcSettings(env["HOME"] ?? homedir())),
+  ];
   const given = settings.flatMap(([name, value], at) => [
     [`GIT_CONFIG_KEY_${at}`, name],
     [`GIT_CONFIG_VALUE_${at}`, value],
@@ -38,6 +49,17 @@ export function withoutCredentials(
     ...Object.fromEntries(given),
     GIT_CONFIG_COUNT: String(settings.length),
   };
+}
+
+function netrcSettings(home: string): Setting[] {
+  const text = orElse(() => readFileSync(join(home, ".netrc"), "utf8"), "");
+  const hosts = [...text.matchAll(/(?:^|\s)(?:machine\s+(\S+)|default(?=\s))/g)].map(([, host]) => host);
+  const names = hosts.flatMap((host) =>
+    host === undefined
+      ? "http.extraHeader"
+      : [`http.https://${host}/.extraHeader`, `http.http://${host}/.extraHeader`],
+  );
+  return [...new Set(names)].map((name) => [name, "Authorization:"]);
 }
 
 type Setting = [name: string, value: string];

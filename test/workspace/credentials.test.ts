@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { withoutCredentials } from "../../src/workspace/credentials.js";
@@ -84,5 +85,34 @@ describe("withoutCredentials", () => {
       ...{ GIT_CONFIG_KEY_1: "credential.helper", GIT_CONFIG_VALUE_1: "" },
     });
     expect(withoutCredentials({ GH_TOKEN: "t" }, "/nowhere", ["GH_TOKEN"])["GH_TOKEN"]).toBe("t");
+  });
+
+  it("keeps back tokens of forges whatever their variables are called", () => {
+    const token = `ghp_${"a1".repeat(18)}`;
+    const env = {
+      PAT: token,
+      ADDRESS: `https://x:${token}@github.com/`,
+      DATABASE: "postgres://u:p@localhost/",
+    };
+    const { PAT, ADDRESS, DATABASE } = withoutCredentials(env, "/nowhere");
+    expect([PAT, ADDRESS, DATABASE]).toEqual([undefined, undefined, "postgres://u:p@localhost/"]);
+  });
+
+  it("keeps git from logging in with what ~/.netrc has, unless the agent has a token of its own", () => {
+    const home = mkdtempSync(join(tmpdir(), "ralph-netrc-"));
+    writeFileSync(join(home, ".netrc"), "machine github.com\n login octo password p\n");
+    const settings = (named: string[]): unknown[] => {
+      const env = withoutCredentials({ HOME: home }, "/nowhere", named);
+      return [0, 1, 2].map(
+        (at) => env[`GIT_CONFIG_KEY_${at}`] && [env[`GIT_CONFIG_KEY_${at}`], env[`GIT_CONFIG_VALUE_${at}`]],
+      );
+    };
+    expect(settings([])).toEqual([
+      ["credential.helper", ""],
+      ["http.https://github.com/.extraHeader", "Authorization:"],
+      ["http.http://github.com/.extraHeader", "Authorization:"],
+    ]);
+    expect(settings(["GH_TOKEN"])).toEqual([["credential.helper", ""], undefined, undefined]);
+    rmSync(home, { recursive: true });
   });
 });

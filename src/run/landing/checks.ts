@@ -71,7 +71,7 @@ export function proverOf({ spec, settings, checks, records, env: own, ...proving
     // The second pass uses what the setup has installed.
     const command = commit === ready ? undefined : settings.setup;
     await makeReady(origin, checkout, workspace, {
-      ...{ command, timeoutMs: SETUP_MS, signal: signals.stop, slot, tell },
+      ...{ command, timeoutMs: SETUP_MS, signal: signals.stop, env, slot, tell },
     });
     ready = commit;
     mkdirSync(records, { recursive: true, mode: 0o700 });

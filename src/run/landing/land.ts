@@ -5,7 +5,7 @@ import { acquireLock } from "../../records/lock.js";
 import { createRedactor, redactDeep } from "../../records/redact.js";
 import type { RunFolder } from "../../records/runs.js";
 import type { Settings } from "../../settings/schema.js";
-import { cleanSettings } from "../../workspace/credentials.js";
+import { cleanSettings, withholdPasswords } from "../../workspace/credentials.js";
 import { newPrograms } from "../../workspace/git-programs.js";
 import { type LandingResult, land } from "../../workspace/landing/land.js";
 import { landingMessage } from "../../workspace/landing/merge.js";
@@ -50,9 +50,11 @@ export async function landRun(run: RunFolder, asked: LandingAsked, landing: Land
   // Excludes another landing of the same run, and a resumed loop.
   const { workspace } = run.shown();
   const lock = acquireLock(run.home, { workspace, sharedBy: run.id }, run.id);
+  let returnPasswords = async (): Promise<void> => {};
   try {
     repairJournal(run.journal);
     const plan = await planLanding(run, asked);
+    returnPasswords = await withholdPasswords(run.home, [plan.repository, plan.worktree], run.id);
     const records = openRecords(run, landing);
     try {
       const ended = await (plan.done === undefined ? begin : finish)(plan, asked, landing, records.write);
@@ -63,6 +65,7 @@ export async function landRun(run: RunFolder, asked: LandingAsked, landing: Land
       await removeOwnWorktree(plan.repository, plan.worktree);
     }
   } finally {
+    await returnPasswords();
     lock.release();
   }
 }

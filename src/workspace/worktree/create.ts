@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { RalphError } from "../../errors.js";
 import { capture } from "../../process/capture.js";
 import { createRedactor } from "../../records/redact.js";
+import { withoutCredentials } from "../credentials.js";
 import { git, headCommit, namesIn, quietEnvironment, repositoryRoot, someOf } from "../git.js";
 import { notIgnored, oneLine, ownGit, type Worktree, whatIsAt } from "./worktree.js";
 
@@ -15,6 +16,8 @@ export interface Setup {
   timeoutMs: number;
   /** Aborted: nothing is made. */
   signal: AbortSignal | undefined;
+  /** What the command sees; left out: the user's environment without credentials. */
+  env?: NodeJS.ProcessEnv | undefined;
   /** Which of the lanes of a run it is for. */
   slot?: number | undefined;
   /** What the user should know while it lasts. */
@@ -129,9 +132,16 @@ export async function runTeardown(
 async function runCommand(
   workspace: string,
   command: string,
-  { timeoutMs, signal, slot }: Pick<Setup, "timeoutMs" | "slot"> & Partial<Pick<Setup, "signal">>,
+  {
+    timeoutMs,
+    signal,
+    slot,
+    env: given,
+  }: Pick<Setup, "timeoutMs" | "slot" | "env"> & Partial<Pick<Setup, "signal">>,
 ) {
-  const env = { ...quietEnvironment(), ...(slot !== undefined && { [SLOT_VARIABLE]: String(slot) }) };
+  // It runs what is in the worktree, which agents may have written.
+  const own = given ?? withoutCredentials(quietEnvironment(), join(workspace, ".git", "no-login"));
+  const env = { ...own, ...(slot !== undefined && { [SLOT_VARIABLE]: String(slot) }) };
   const ended = await capture(
     { file: "/bin/sh", args: ["-c", command], cwd: workspace, env },
     { timeoutMs, ...(signal && { stop: signal }) },

@@ -19,6 +19,8 @@ export interface Facts {
   /** As `ralph verify` reads it, and its signature, if it has one. */
   receipt: string | undefined;
   signature: string | undefined;
+  /** The commit that the receipt is about, and whether the one that is delivered has the same files. */
+  verified: { commit: string | undefined; isLatest: boolean } | undefined;
   /** Runs that `ralph follow` added. */
   rounds: Report[];
 }
@@ -65,7 +67,7 @@ function asked({ report, issue }: Facts): string {
   return `## What was asked\n\n${fenced(task)}`;
 }
 
-function verified({ report, tip, rounds }: Facts): string {
+function verified({ report, tip, rounds, verified: proof }: Facts): string {
   const last = [report, ...rounds].findLast(({ success }) => success) ?? report;
   const checks = last.iterations.at(-1)?.checks ?? [];
   const head = "## What was verified";
@@ -78,8 +80,12 @@ function verified({ report, tip, rounds }: Facts): string {
     const witness = words === "fixed" ? "failed before, passes now" : words;
     return `| ${code(check.command)} | ${resultOf(check)} | ${formatDuration(check.durationMs)} | ${cell(witness)} |`;
   });
+  const commit = proof?.isLatest ? tip : proof?.commit;
+  const files = commit === undefined ? "" : `, on the files of commit ${commit.slice(0, 12)}`;
+  const later =
+    proof?.isLatest === false ? "\n\n> **The branch has later commits, which ralph has not verified.**" : "";
   return [
-    `${head}\n\nralph ran these checks itself, on the files of commit ${tip.slice(0, 12)}:\n`,
+    `${head}\n\nralph ran these checks itself${files}:${later}\n`,
     "| check | result | time | witness |",
     "|---|---|--:|---|",
     ...rows,

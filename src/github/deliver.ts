@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { RalphError } from "../errors.js";
 import { whenFree } from "../records/lock.js";
 import { createRedactor } from "../records/redact.js";
@@ -8,7 +9,7 @@ import { type RunFolder, runFolder } from "../records/runs.js";
 import { returnPasswords } from "../workspace/credentials.js";
 import { git } from "../workspace/git.js";
 import { branchOf } from "../workspace/worktree/worktree.js";
-import { pullBody, pullTitle, withBody } from "./body.js";
+import { type Facts, pullBody, pullTitle, withBody } from "./body.js";
 import { deliveryOf, keepDelivery } from "./delivery.js";
 import type { Forge, PullRequest } from "./forge.js";
 import { pushBranch } from "./push.js";
@@ -48,7 +49,7 @@ async function deliverAlone(run: RunFolder, asked: Asked, tell: Tell): Promise<D
   const tip = await tipOf(checkout, branch, run);
   const before = await forge.pulls.of(branch);
   if (before !== undefined && !before.isOpen) throw closed(before);
-  const base = before?.base ?? (await baseFor(forge, run, asked.base, defaultBranch));
+  const base = await baseFor(forge, run, { before, given: asked.base, defaultBranch });
   if (before === undefined) await requireCommits(checkout, tip, await forge.branch(base), base);
   const { host, owner, name } = forge.repo;
   const fresh = { v: 1 as const, host, owner, name, branch, base, number: null, url: null, tip: null };
@@ -56,7 +57,7 @@ async function deliverAlone(run: RunFolder, asked: Asked, tell: Tell): Promise<D
   const pushed = await pushBranch(forge, checkout, { branch, tip, expected: delivery.tip }, tell);
   if (pushed === "moved") throw moved(branch);
   keepDelivery(run, { ...delivery, tip });
-  const facts = await factsOf(run, report, tip, branch);
+  const facts = await factsOf(run, checkout, { report, tip, branch });
   const redact = createRedactor(process.env);
   const [title, body] = [redact(pullTitle(facts)), redact(pullBody(facts))];
   const pull = before ?? (await forge.pulls.open({ title, body, branch, base, isDraft }));
@@ -66,15 +67,17 @@ async function deliverAlone(run: RunFolder, asked: Asked, tell: Tell): Promise<D
   if (!isSame) await forge.pulls.describe(pull.number, described);
   if (reviewers.length > 0) await forge.pulls.askReviewers(pull.number, reviewers);
   const what = before === undefined ? "opened" : isSame && pushed === "there" ? "unchanged" : "updated";
-  return { pull, what, notes: notesOn(pull, isDraft, described) };
+  return { pull, what, notes: notesOn(pull, isDraft, described, facts) };
 }
 
 function notesOn(
   { number, isDraft }: PullRequest,
   asksDraft: boolean,
   described: string | undefined,
+  { verified }: Facts,
 ): string[] {
   return [
+    ...(verified?.isLatest === false ? ["the branch has commits that ralph has not verified"] : []),
     ...(isDraft && !asksDraft ? [`it is a draft: gh pr ready ${number} makes it ready`] : []),
     ...(described === undefined ? ["its text was left alone: ralph's part is not in it any more"] : []),
   ];
@@ -124,13 +127,24 @@ function requireDeliverable(run: RunFolder, { success, status, unsettled }: Repo
     });
 }
 
-/** The branch that the run started from, if the forge has it. */
+interface Bases {
+  before: PullRequest | undefined;
+  given: string | undefined;
+  defaultBranch: string;
+}
+
+/** That of the pull request; of a new one, the branch that the run started from, if the forge has it. */
 async function baseFor(
   forge: Forge,
   run: RunFolder,
-  given: string | undefined,
-  defaultBranch: string,
+  { before, given, defaultBranch }: Bases,
 ): Promise<string> {
+  if (before !== undefined && given !== undefined && given !== before.base)
+    throw new RalphError(`pull request ${before.number} is into ${before.base}, not into ${given}`, {
+      code: "base_differs",
+      hint: `gh pr edit ${before.number} --base ${given} changes that`,
+    });
+  if (before !== undefined) return before.base;
   if (given !== undefined) {
     if ((await forge.branch(given)) !== undefined) return given;
     throw new RalphError(`there is no branch ${given} on ${forge.repo.host}`, {
@@ -160,16 +174,31 @@ async function commitOf(checkout: string, ref: string): Promise<string | undefin
   return ok ? stdout.trim() : undefined;
 }
 
-async function factsOf(run: RunFolder, report: Report, tip: string, branch: string) {
+async function factsOf(
+  run: RunFolder,
+  checkout: string,
+  { report, tip, branch }: Pick<Facts, "report" | "tip" | "branch">,
+): Promise<Facts> {
   const ids = (deliveryOf(run)?.follow?.rounds ?? []).flatMap((round) => round.run ?? []);
-  const rounds = await Promise.all(ids.map(async (id) => (await runFolder(run.home, id).report()).report));
-  const last = ids.at(-1) === undefined ? run : runFolder(run.home, ids.at(-1) as string);
-  const receipt = [last, run].map(({ path }) => join(path, "receipt.json")).find(existsSync);
-  return {
-    ...{ report, tip, branch, rounds, issue: run.shown().issue },
-    receipt: textIn(receipt),
-    signature: textIn(receipt && `${receipt}.sig`),
-  };
+  const folders = ids.map((id) => runFolder(run.home, id));
+  const rounds = await Promise.all(folders.map(async (folder) => (await folder.report()).report));
+  const file = [run, ...folders].map(({ path }) => join(path, "receipt.json")).findLast(existsSync);
+  const receipt = textIn(file);
+  const tree = await git(checkout, ["rev-parse", `${tip}^{tree}`]);
+  const verified = receipt === undefined ? undefined : verifiedBy(receipt, tree.stdout.trim());
+  const signature = textIn(file && `${file}.sig`);
+  return { report, branch, tip, rounds, issue: run.shown().issue, receipt, signature, verified };
+}
+
+const Subject = z.object({
+  subject: z.array(z.object({ digest: z.object({ gitCommit: z.string(), gitTree: z.string() }).partial() })),
+});
+
+/** People may have added commits since. */
+function verifiedBy(receipt: string, tree: string): Facts["verified"] {
+  const { subject } = Subject.parse(JSON.parse(receipt));
+  const { gitCommit, gitTree } = Object.assign({}, ...subject.map(({ digest }) => digest));
+  return { commit: gitCommit, isLatest: gitTree === tree };
 }
 
 function textIn(file = ""): string | undefined {

@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * Moves a branch on the forge from `expected` (null: it is not there) to a commit. It is never forced, so that nothing
- * that somebody pushed is overwritten. `moved`: the branch is elsewhere by now.
+ * that somebody pushed is overwritten. `moved`: the branch has commits by now that the new one has not.
  */
 export async function pushBranch(
   forge: Forge,
@@ -28,7 +28,7 @@ export async function pushBranch(
   for (let lost = 0; ; lost += 1) {
     const now = (await forge.branch(branch)) ?? null;
     if (now === tip) return lost === 0 ? "there" : "pushed";
-    if (now !== expected) return "moved";
+    if (now !== expected && !(await isPartOf(checkout, now, tip))) return "moved";
     await takeTurn(tell);
     const result = await pushed(forge.repo, checkout, branch, tip);
     if (!(result instanceof RalphError)) return result;
@@ -36,6 +36,11 @@ export async function pushBranch(
     if (result.code !== "forge_unreachable" || lost + 1 >= TRIES) throw result;
     await sleep(waitAfter(lost));
   }
+}
+
+/** Somebody may have taken over by hand what others pushed. */
+async function isPartOf(checkout: string, commit: string | null, tip: string): Promise<boolean> {
+  return commit !== null && (await git(checkout, ["merge-base", "--is-ancestor", commit, tip])).ok;
 }
 
 async function pushed(

@@ -1,6 +1,6 @@
 import { RalphError } from "../errors.js";
 import { capture } from "../process/capture.js";
-import { git } from "../workspace/git.js";
+import { git, repositoryRoot } from "../workspace/git.js";
 import { type Forge, fullName, type Repo } from "./forge.js";
 import { type GhOptions, ghEnvironment, ghProgram } from "./gh.js";
 import { github } from "./github.js";
@@ -62,9 +62,9 @@ async function repoOf(checkout: string, wanted?: Pick<Repo, "host" | "owner" | "
 /** `origin` goes first. */
 async function remotesOf(checkout: string): Promise<{ remote: string; address: string }[]> {
   // Addresses as they are written: those of this machine may lead by another way.
-  const { stdout, ok, stderr } = await git(checkout, ["config", "-z", "--get-regexp", "^remote\\..*\\.url$"]);
-  if (!ok && stderr.trim() !== "")
-    throw new RalphError(`not a git repository that can be used: ${checkout}`, {
+  const { stdout } = await git(checkout, ["config", "-z", "--get-regexp", "^remote\\..*\\.url$"]);
+  if (repositoryRoot(checkout) === undefined)
+    throw new RalphError(`not in a git repository: ${checkout}`, {
       code: "not_a_repository",
       hint: "start ralph in a clone of the repository on GitHub",
     });

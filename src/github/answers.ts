@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RalphError } from "../errors.js";
+import { harmlessLine } from "../views/harmless.js";
 import type { Check, Comment, Issue, LineComment, PullRequest, Review } from "./forge.js";
 import type { Answer } from "./gh.js";
 
@@ -21,6 +22,8 @@ const text = z
   .string()
   .nullish()
   .transform((value) => value ?? "");
+/** A name that anybody may have given to something. */
+const name = z.string().transform(harmlessLine);
 const user = z
   .object({ login: z.string() })
   .nullish()
@@ -58,7 +61,7 @@ export const ReviewComment = z
   .object({
     ...COMMENT,
     pull_request_review_id: z.number().nullish(),
-    path: z.string(),
+    path: name,
     line: z.number().nullish(),
     original_line: z.number().nullish(),
     diff_hunk: text,
@@ -117,7 +120,7 @@ function statusOf(isOver: boolean, conclusion: string): Check["status"] {
 
 export const CheckRun = z
   .object({
-    ...{ id: z.number(), name: z.string(), status: z.string(), conclusion: z.string().nullish() },
+    ...{ id: z.number(), name, status: z.string(), conclusion: z.string().nullish() },
     output: z.object({ title: text, summary: text, text }).nullish(),
   })
   .transform(({ id, name, status, conclusion, output }): Check => {
@@ -126,7 +129,7 @@ export const CheckRun = z
   });
 
 export const Status = z
-  .object({ id: z.number(), context: z.string(), state: z.string(), description: text })
+  .object({ id: z.number(), context: name, state: z.string(), description: text })
   .transform(({ id, context: name, state, description: said }): Check => {
     return { id, name, status: statusOf(state !== "pending", state), said, hasLog: false };
   });

@@ -13,7 +13,7 @@ const Round = z.object({
   run: z.string().nullable(),
   /** What is to be answered: its id, and the thread that it stands in. */
   about: z.array(z.object({ id: z.string(), what: z.string(), thread: z.number().nullable() })),
-  /** The same word for the same failures. */
+  /** The same words for the same failures. */
   failure: z.string(),
   /** The task of its run, as it was asked. */
   task: z.string(),

@@ -52,7 +52,8 @@ const STOP = /^\s*\/ralph stop\s*$/m;
 
 /** The words of somebody with write access that end the following; undefined: nobody said them. */
 export function stopWords(seen: Seen, handled: string[]): { id: string; by: string } | undefined {
-  const said = [...seen.comments, ...seen.lineComments].filter((one) => !isOwn(one) && mayWrite(one.author));
+  const all = [...seen.comments, ...seen.lineComments, ...seen.reviews];
+  const said = all.filter((one) => !isOwn(one) && mayWrite(one.author));
   const found = said.find(({ id, body }) => STOP.test(body) && !handled.includes(stopId(id)));
   return found && { id: stopId(found.id), by: found.author.login };
 }
@@ -68,7 +69,7 @@ export function requests({ reviews, lineComments }: Seen, handled: string[]): Fe
       .some(({ author, isApproval }) => isApproval && author.login === review.author.login);
   const asked = reviews
     .filter((review, at) => review.wantsChanges && mayWrite(review.author) && isStanding(review, at))
-    .filter((review) => !isOwn(review) && review.body.trim() !== "")
+    .filter((review) => !isOwn(review) && review.body.trim() !== "" && !STOP.test(review.body))
     .map(({ id, author, body }): Feedback => {
       const text = quoted(`A review that requests changes, by ${who(author)}`, body);
       return { id: `review:${id}`, what: `a review by ${author.login}`, text, thread: null, failure: null };
@@ -125,7 +126,7 @@ export async function failedChecks(
         `The check "${check.name}" failed on ${fullName(forge.repo)}. Its log, in short`,
         log,
       );
-      const failure = await likeness([check.name, log]);
+      const failure = `${encodeURIComponent(check.name)}:${await likeness([log])}`;
       return {
         id: checkId(pull, check.name),
         what: `check ${check.name} failed`,
@@ -156,14 +157,15 @@ export function conflict(name: string, commit: string): Feedback {
     what: `a conflict with ${name}`,
     text,
     thread: null,
-    failure: `conflict ${commit}`,
+    failure: `conflict:${commit}`,
   };
 }
 
 /** The task of a round. */
 export function roundTask(pull: PullRequest, feedback: Feedback[], asked: string): string {
   return [
-    `The work on this branch (${pull.head.branch}) is pull request #${pull.number}. Settle what came back about it:`,
+    `Settle what came back about pull request #${pull.number}.`,
+    `The work on this branch (${pull.head.branch}) is that pull request.`,
     WHOSE,
     ...feedback.map(({ text }) => text),
     "Add new commits: no rebase, no amend, no reset, and no push. Do not weaken a check. If you do not do what somebody asks, say why in your final message: it is given as the answer.",

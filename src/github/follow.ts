@@ -185,9 +185,9 @@ async function takeOverPushed(context: Context, { pull }: Seen): Promise<End | F
 function whyNoRound(context: Context, feedback: Feedback[]): string | undefined {
   const { rounds, maxRounds, maxCostUsd } = following(context);
   const what = feedback.map((one) => one.what).join(", ");
-  const failure = failureIn(feedback);
-  if (failure !== "" && rounds.some((round) => round.failure === failure))
-    return `the same failure came twice: ${what}`;
+  const known = rounds.flatMap(({ failure }) => failure.split(" "));
+  const again = feedback.filter(({ failure }) => failure !== null && known.includes(failure));
+  if (again.length > 0) return `the same failure came twice: ${again.map((one) => one.what).join(", ")}`;
   if (rounds.length >= maxRounds) return `all ${maxRounds} rounds are used up, and there is more: ${what}`;
   const spent = spentIn(context);
   if (maxCostUsd !== null && spent >= maxCostUsd)
@@ -195,16 +195,13 @@ function whyNoRound(context: Context, feedback: Feedback[]): string | undefined 
   return undefined;
 }
 
-function failureIn(feedback: Feedback[]): string {
-  return feedback.flatMap(({ failure }) => failure ?? []).join(" ");
-}
-
 function beginRound(context: Context, { pull }: Seen, feedback: Feedback[]): Round {
   const { run, tell } = context;
   const { rounds, maxRounds } = following(context);
   const redact = createRedactor(process.env);
+  const failure = feedback.flatMap((one) => one.failure ?? []).join(" ");
   const round: Round = {
-    ...{ run: null, failure: failureIn(feedback), state: "working", outcome: null },
+    ...{ run: null, failure, state: "working", outcome: null },
     about: feedback.map(({ id, what, thread }) => ({ id, what, thread })),
     task: redact(roundTask(pull, feedback, context.task)),
     from: deliveryOf(run)?.tip ?? pull.head.commit,

@@ -1,5 +1,5 @@
 import { beginning } from "../verify/excerpt.js";
-import { harmless } from "../views/harmless.js";
+import { harmless, harmlessLine } from "../views/harmless.js";
 import { type Comment, fullName, type Issue, mayWrite, type Person, type Repo } from "./forge.js";
 import { isOwn } from "./markers.js";
 
@@ -37,7 +37,7 @@ export function quoted(title: string, text: string): string {
   const cut =
     shown.length > MOST_CHARS ? `${beginning(shown, MOST_CHARS)}\n[... the rest is left out]` : shown;
   const lines = (cut === "" ? "(no text)" : cut).split("\n");
-  return [`${title}:`, "", ...lines.map((line) => `> ${line}`.trimEnd())].join("\n");
+  return [`${harmlessLine(title)}:`, "", ...lines.map((line) => `> ${line}`.trimEnd())].join("\n");
 }
 
 function latest(comments: Comment[], chars: number): Comment[] {

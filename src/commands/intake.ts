@@ -45,14 +45,15 @@ export async function intake(flags: IntakeFlags): Promise<number> {
     await requirePush(forge);
     const words = Object.entries(asked).flatMap(([name, value]) => flagWords(name, value));
     const trust = trustAuthor ? ["--trust-author"] : [];
-    const ralph = (issue: number, args: string[]): Promise<number> => child(`#${issue} `, args, signals.stop);
+    const ralph = (issue: number, stop: AbortSignal, args: string[]): Promise<number> =>
+      child(`#${issue} `, args, stop);
     const about = { label, parallel: count, once, trustAuthor, pollMs: every, home: ralphHome() };
     return await untilEnd(
       forge,
       { ...about, stop: signals.stop, tell: note },
       {
-        start: (issue, name) =>
-          ralph(issue, [
+        start: (issue, name, stop) =>
+          ralph(issue, stop, [
             "loop",
             "--issue",
             String(issue),
@@ -60,10 +61,11 @@ export async function intake(flags: IntakeFlags): Promise<number> {
             `--worktree=${name}`,
             "--name",
             name,
-            "--pr",
+            // It is delivered here, once the claim was seen to stand.
+            ...(asked.baseline ? [] : ["--baseline"]),
             ...words,
           ]),
-        resume: (issue, { id }) => ralph(issue, ["resume", id]),
+        resume: (issue, { id }, stop) => ralph(issue, stop, ["resume", id]),
       },
     );
   } finally {

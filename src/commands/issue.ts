@@ -13,7 +13,7 @@ export async function issueTaskOf(
   { trustAuthor = false }: IssueFlags,
   checkout = process.cwd(),
 ): Promise<{ prompt: string; link: IssueLink }> {
-  const { mayWrite, fullName } = await import("../github/forge.js");
+  const { fullName } = await import("../github/forge.js");
   const { forgeOf, numberedPlace } = await import("../github/remote.js");
   const { issueTask } = await import("../github/issue-text.js");
   const { number, place } = numberedPlace("--issue", given);
@@ -28,7 +28,7 @@ export async function issueTaskOf(
     );
   if (!issue.isOpen) throw failure("issue_closed", `${name} is closed`, `gh issue reopen ${number}`);
   const { login, role } = issue.author;
-  if (!(mayWrite(issue.author) || trustAuthor))
+  if (!(issue.author.mayWrite || trustAuthor))
     throw failure(
       "author_untrusted",
       `${name} is by ${login}, who has no write access (${role})`,
@@ -36,9 +36,7 @@ export async function issueTaskOf(
     );
   const comments = await forge.issues.comments(number);
   const task = issueTask(forge.repo, issue, comments);
-  const others = new Set(
-    comments.filter(({ author }) => !mayWrite(author)).map(({ author }) => author.login),
-  );
+  const others = new Set(comments.filter(({ author }) => !author.mayWrite).map(({ author }) => author.login));
   if (others.size > 0 && !trustAuthor)
     warn(
       `people without write access wrote comments, which the agent reads as hints: ${[...others].join(", ")}`,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RalphError } from "../errors.js";
 import { harmlessLine } from "../views/harmless.js";
-import type { Check, Comment, Issue, LineComment, PullRequest, Review } from "./forge.js";
+import type { Check, Comment, Issue, LineComment, Person, PullRequest, Review } from "./forge.js";
 import type { Answer } from "./gh.js";
 
 /** What GitHub answers, as far as ralph reads it. */
@@ -29,6 +29,14 @@ const user = z
   .nullish()
   .transform((value) => value?.login ?? "ghost");
 
+const WRITERS = ["OWNER", "MEMBER", "COLLABORATOR"];
+
+function personOf(login: string, role: string): Person {
+  return { login, role, mayWrite: WRITERS.includes(role), isProgram: login.endsWith("[bot]") };
+}
+
+export const Self = z.object({ login: z.string() });
+
 export const IssueAnswer = z
   .object({
     ...{ number: z.number(), title: z.string(), body: text, user, state: z.string(), html_url: z.string() },
@@ -38,7 +46,7 @@ export const IssueAnswer = z
   })
   .transform(
     ({ number, title, body, user: login, author_association: role, labels, ...more }): Issue => ({
-      ...{ number, title, body, author: { login, role }, labels },
+      ...{ number, title, body, author: personOf(login, role), labels },
       isOpen: more.state === "open",
       isPullRequest: more.pull_request !== undefined,
       url: more.html_url,
@@ -52,7 +60,7 @@ const COMMENT = {
 
 function commentOf(one: z.infer<z.ZodObject<typeof COMMENT>>): Comment {
   const { id, user: login, author_association: role, body, created_at, updated_at } = one;
-  return { id, author: { login, role }, body, createdAt: created_at, updatedAt: updated_at };
+  return { id, author: personOf(login, role), body, createdAt: created_at, updatedAt: updated_at };
 }
 
 export const IssueComment = z.object(COMMENT).transform(commentOf);
@@ -82,7 +90,7 @@ export const ReviewAnswer = z
   .object({ id: z.number(), user, author_association: z.string(), body: text, state: z.string() })
   .transform(
     ({ id, user: login, author_association: role, body, state }): Review => ({
-      ...{ id, author: { login, role }, body },
+      ...{ id, author: personOf(login, role), body },
       wantsChanges: state.toUpperCase() === "CHANGES_REQUESTED",
       isApproval: state.toUpperCase() === "APPROVED",
     }),

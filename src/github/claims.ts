@@ -1,4 +1,4 @@
-import { type Comment, type Forge, mayWrite, type Person } from "./forge.js";
+import type { Comment, Forge, Person } from "./forge.js";
 import { marked, markerOf } from "./markers.js";
 
 /** Who works on an issue stands in the issue itself, so that ralphs on other machines see it. */
@@ -11,25 +11,28 @@ export interface Claim {
   comment: number;
   /** Of the run. */
   name: string;
-  by: string;
 }
 
 const CLAIM = /^<!-- ralph:claim ([\w-]+) -->$/;
 
-/** The oldest one that stands. Words of strangers claim nothing; `own`: the login that ralph writes with, where it is known. */
-export function standingClaim(comments: Comment[], own?: string, now = Date.now()): Claim | undefined {
-  const isHeard = (author: Person): boolean => mayWrite(author) || author.login === own;
-  const found = [...comments]
-    .sort((a, b) => a.id - b.id)
-    .find(
-      (one) =>
-        claimIn(one) !== undefined && isHeard(one.author) && now - Date.parse(one.updatedAt) < STALE_MS,
-    );
-  return found && { comment: found.id, name: claimIn(found) as string, by: found.author.login };
+/** Whether a ralph may have written it; `self`: the login that this one writes with, where it is known. */
+export function isRalph({ login, mayWrite, isProgram }: Person, self: string | undefined): boolean {
+  return mayWrite || (self === undefined ? isProgram : login === self);
 }
 
-function claimIn({ body }: Comment): string | undefined {
-  return CLAIM.exec(markerOf(body) ?? "")?.[1];
+/** The claims of an issue, the oldest first, also those that nobody renewed. Words of strangers claim nothing. */
+export function claimsIn(comments: Comment[], self?: string): (Claim & { updatedAt: string })[] {
+  return [...comments]
+    .sort((a, b) => a.id - b.id)
+    .flatMap(({ id, author, body, updatedAt }) => {
+      const name = CLAIM.exec(markerOf(body) ?? "")?.[1];
+      return name === undefined || !isRalph(author, self) ? [] : [{ comment: id, name, updatedAt }];
+    });
+}
+
+/** The oldest one that stands. */
+export function standingClaim(comments: Comment[], self?: string, now = Date.now()): Claim | undefined {
+  return claimsIn(comments, self).find(({ updatedAt }) => now - Date.parse(updatedAt) < STALE_MS);
 }
 
 /**
@@ -44,9 +47,14 @@ export async function claim(forge: Forge, issue: number, name: string): Promise<
   return undefined;
 }
 
-/** Others see that its run lives. */
-export function renew(forge: Forge, { comment, name }: Claim): Promise<void> {
-  return forge.issues.edit(comment, claimText(name, new Date().toISOString().slice(0, 16)));
+/** Others see that its run lives. false: it is gone, or another one has the issue, as this machine slept for too long. */
+export async function renew(forge: Forge, issue: number, { comment, name }: Claim): Promise<boolean> {
+  const comments = await forge.issues.comments(issue);
+  const first = standingClaim(comments, await forge.self());
+  const isOthers = first !== undefined && first.comment !== comment;
+  if (isOthers || !comments.some(({ id }) => id === comment)) return false;
+  await forge.issues.edit(comment, claimText(name, new Date().toISOString().slice(0, 16)));
+  return true;
 }
 
 /** It is over: the comment stays for people, and claims nothing any more. */

@@ -6,7 +6,6 @@ import {
   type Forge,
   fullName,
   type LineComment,
-  mayWrite,
   type PullRequest,
   type Review,
 } from "./forge.js";
@@ -53,7 +52,7 @@ const STOP = /^\s*\/ralph stop\s*$/m;
 /** The words of somebody with write access that end the following; undefined: nobody said them. */
 export function stopWords(seen: Seen, handled: string[]): { id: string; by: string } | undefined {
   const all = [...seen.comments, ...seen.lineComments, ...seen.reviews];
-  const said = all.filter((one) => !isOwn(one) && mayWrite(one.author));
+  const said = all.filter((one) => !isOwn(one) && one.author.mayWrite);
   const found = said.find(({ id, body }) => STOP.test(body) && !handled.includes(stopId(id)));
   return found && { id: stopId(found.id), by: found.author.login };
 }
@@ -68,14 +67,14 @@ export function requests({ reviews, lineComments }: Seen, handled: string[]): Fe
       .slice(at + 1)
       .some(({ author, isApproval }) => isApproval && author.login === review.author.login);
   const asked = reviews
-    .filter((review, at) => review.wantsChanges && mayWrite(review.author) && isStanding(review, at))
+    .filter((review, at) => review.wantsChanges && review.author.mayWrite && isStanding(review, at))
     .filter((review) => !isOwn(review) && review.body.trim() !== "" && !STOP.test(review.body))
     .map(({ id, author, body }): Feedback => {
       const text = quoted(`A review that requests changes, by ${who(author)}`, body);
       return { id: `review:${id}`, what: `a review by ${author.login}`, text, thread: null, failure: null };
     });
   const onLines = lineComments
-    .filter((comment) => !isOwn(comment) && mayWrite(comment.author) && !STOP.test(comment.body))
+    .filter((comment) => !isOwn(comment) && comment.author.mayWrite && !STOP.test(comment.body))
     .map((comment): Feedback => {
       const { id, author, path, line, inReplyTo } = comment;
       const where = line === null ? path : `${path}:${line}`;

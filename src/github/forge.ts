@@ -5,6 +5,8 @@
 export interface Forge {
   repo: Repo;
   repository(): Promise<Repository>;
+  /** The login that ralph writes with; undefined: the forge does not say, as of a token of a program. */
+  self(): Promise<string | undefined>;
   /** The commit of a branch; undefined: there is no such branch. */
   branch(name: string): Promise<string | undefined>;
   issues: {
@@ -55,8 +57,11 @@ interface Repository {
 
 export interface Person {
   login: string;
-  /** OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE, as the forge says it. */
+  /** As the forge says it: OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE. */
   role: string;
+  mayWrite: boolean;
+  /** An account that no person can have. */
+  isProgram: boolean;
 }
 
 export interface Issue {
@@ -126,12 +131,6 @@ export interface LineComment extends Comment {
   hunk: string;
   /** The comment that began its thread, if it is not that one. */
   inReplyTo: number | null;
-}
-
-const WRITERS = ["OWNER", "MEMBER", "COLLABORATOR"];
-
-export function mayWrite({ role }: Person): boolean {
-  return WRITERS.includes(role);
 }
 
 export function fullName({ owner, name }: Pick<Repo, "owner" | "name">): string {

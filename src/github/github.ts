@@ -16,6 +16,11 @@ export function github(repo: Repo, options: Omit<GhOptions, "host">): Forge {
       return { defaultBranch: found.default_branch, canPush: found.permissions?.push ?? true };
     },
 
+    async self() {
+      const answer = await api.top("user");
+      return answer.status === 200 ? answers.parsed(answers.Self, answer, repo.host).login : undefined;
+    },
+
     async branch(name) {
       const path = `/git/ref/heads/${name.split("/").map(encodeURIComponent).join("/")}`;
       return (await api.find(answers.Ref, path))?.object.sha;
@@ -40,6 +45,7 @@ function apiOf(repo: Repo, options: Omit<GhOptions, "host">) {
   return {
     repo,
     items,
+    top: (path: string) => gh.get(path),
     get: (path: string) => gh.get(at(path)),
     async read<T>(schema: z.ZodType<T>, path: string): Promise<T> {
       return answers.parsed(schema, checked(await gh.get(at(path)), host, at(path)), host);

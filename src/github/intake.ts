@@ -6,9 +6,9 @@ import { createRedactor } from "../records/redact.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { storeAnswer } from "../records/words.js";
 import { harmlessLine } from "../views/harmless.js";
-import { type Claim, claim, release, renew, standingClaim } from "./claims.js";
+import { type Claim, claim, claimsIn, isRalph, release, renew, standingClaim } from "./claims.js";
 import { deliver } from "./deliver.js";
-import { type Comment, type Forge, type Issue, mayWrite } from "./forge.js";
+import type { Comment, Forge, Issue } from "./forge.js";
 import { isOwn, marked, markerOf } from "./markers.js";
 
 export interface IntakeOptions {
@@ -25,8 +25,8 @@ export interface IntakeOptions {
 
 /** Each run is a ralph of its own; they return its exit code. */
 export interface Workers {
-  start(issue: number, name: string): Promise<number>;
-  resume(issue: number, run: RunFolder): Promise<number>;
+  start(issue: number, name: string, stop: AbortSignal): Promise<number>;
+  resume(issue: number, run: RunFolder, stop: AbortSignal): Promise<number>;
 }
 
 const WORKING = "ralph:working";
@@ -99,20 +99,22 @@ async function workOn(context: Context, workers: Workers): Promise<(() => Promis
   const { forge, issue, home, tell, trustAuthor } = context;
   const { number, labels, author } = issue;
   if (labels.includes(DONE)) return undefined;
-  const comments = await forge.issues.comments(number);
-  const standing = standingClaim(comments);
+  const [comments, self] = [await forge.issues.comments(number), await forge.self()];
+  // One that is at work here has it, even if its claim could not be renewed.
+  if (claimsIn(comments, self).some(({ name }) => ownRun(home, name)?.loop() !== undefined)) return undefined;
+  const standing = standingClaim(comments, self);
   if (standing !== undefined) {
     const own = ownRun(home, standing.name);
-    // Somebody else's, or at work.
-    if (own === undefined || own.loop() !== undefined) return undefined;
+    // Somebody else's.
+    if (own === undefined) return undefined;
     tell(`issue ${number}: going on with ${standing.name}, which was cut off`);
-    return () => atWork(context, standing, () => goOn(own, workers, number));
+    return () => atWork(context, standing, (ended) => goOn(own, workers, number, ended));
   }
-  if (!(mayWrite(author) || trustAuthor)) {
+  if (!(author.mayWrite || trustAuthor)) {
     tell(`issue ${number} is by ${author.login}, who has no write access: --trust-author takes it`);
     return undefined;
   }
-  const asked = comments.findLast((one) => askedBy(one) !== undefined);
+  const asked = comments.findLast((one) => askedBy(one) !== undefined && isRalph(one.author, self));
   const answer = answerTo(asked, comments);
   if (labels.includes(BLOCKED) && answer === undefined) return undefined;
   const before = asked && ownRun(home, askedBy(asked) as string);
@@ -126,9 +128,9 @@ async function workOn(context: Context, workers: Workers): Promise<(() => Promis
   await forge.issues.addLabel(number, WORKING);
   await forge.issues.removeLabel(number, BLOCKED);
   if (question === undefined || before === undefined || answer === undefined)
-    return () => atWork(context, mine, () => workers.start(number, name));
-  storeAnswer(before, question, `${answer.author.login} (${answer.author.role}) says:\n\n${answer.body}`);
-  return () => atWork(context, mine, () => workers.resume(number, before));
+    return () => atWork(context, mine, (ended) => workers.start(number, name, ended));
+  storeAnswer(before, question, answer);
+  return () => atWork(context, mine, (ended) => workers.resume(number, before, ended));
 }
 
 /** undefined: not one of this machine. */
@@ -138,10 +140,10 @@ function ownRun(home: string, name: string): RunFolder | undefined {
 }
 
 /** One that has ended is only to be reported. */
-async function goOn(run: RunFolder, workers: Workers, issue: number): Promise<number> {
+async function goOn(run: RunFolder, workers: Workers, issue: number, stop: AbortSignal): Promise<number> {
   const state = run.state();
   const isOver = state?.status === "finished" && state.reason !== "interrupted";
-  return isOver ? (state.success ? 0 : 1) : workers.resume(issue, run);
+  return isOver ? (state.success ? 0 : 1) : workers.resume(issue, run, stop);
 }
 
 const ASKED = /^<!-- ralph:asked ([\w-]+) /;
@@ -151,17 +153,33 @@ function askedBy(comment: Comment): string | undefined {
   return ASKED.exec(markerOf(comment.body) ?? "")?.[1];
 }
 
-/** Only people with write access answer. */
-function answerTo(asked: Comment | undefined, comments: Comment[]): Comment | undefined {
+/** Only people with write access answer; all that they said since counts. */
+function answerTo(asked: Comment | undefined, comments: Comment[]): string | undefined {
   if (asked === undefined) return undefined;
-  return comments.findLast((one) => one.id > asked.id && mayWrite(one.author) && !isOwn(one));
+  const said = comments.filter((one) => one.id > asked.id && one.author.mayWrite && !isOwn(one));
+  if (said.length === 0) return undefined;
+  return said.map(({ author, body }) => `${author.login} (${author.role}) says:\n\n${body}`).join("\n\n");
 }
 
 /** From a claim to what came of it, told in the issue. Returns 0, or 1 where nothing came of it. */
-async function atWork(context: Context, mine: Claim, work: () => Promise<number>): Promise<number> {
-  const { forge, issue, home, stop } = context;
-  const renewing = setInterval(() => void renew(forge, mine).catch(() => {}), RENEW_MS).unref();
-  const code = await work().finally(() => clearInterval(renewing));
+async function atWork(
+  context: Context,
+  mine: Claim,
+  work: (stop: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const { forge, issue, home, stop, tell } = context;
+  const lost = new AbortController();
+  const hold = async (): Promise<void> => {
+    if (!(await renew(forge, issue.number, mine))) lost.abort();
+  };
+  const renewing = setInterval(() => void hold().catch(() => {}), RENEW_MS).unref();
+  const code = await work(AbortSignal.any([stop, lost.signal])).finally(() => clearInterval(renewing));
+  if (!stop.aborted && code !== 130) await hold();
+  if (lost.signal.aborted) {
+    tell(`issue ${issue.number}: another ralph has it by now; what ${mine.name} did stays in its worktree`);
+    await forge.issues.remove(mine.comment);
+    return 1;
+  }
   const run = ownRun(home, mine.name);
   // It was interrupted: the claim stays, and the run goes on another time.
   if (stop.aborted || code === 130) return 130;

@@ -1,6 +1,6 @@
 import { beginning } from "../verify/excerpt.js";
 import { harmless, harmlessLine } from "../views/harmless.js";
-import { type Comment, fullName, type Issue, mayWrite, type Person, type Repo } from "./forge.js";
+import { type Comment, fullName, type Issue, type Person, type Repo } from "./forge.js";
 import { isOwn } from "./markers.js";
 
 /** Words of people for an agent: quoted, with the role of whoever wrote them, and never as words of ralph. */
@@ -28,7 +28,7 @@ export function issueTask(repo: Repo, issue: Issue, comments: Comment[]): string
 
 /** `octo (OWNER)` */
 export function who(person: Person): string {
-  return `${person.login} (${person.role}${mayWrite(person) ? "" : ", no write access"})`;
+  return `${person.login} (${person.role}${person.mayWrite ? "" : ", no write access"})`;
 }
 
 /** Comments in HTML are not shown to people, so that nobody knows what they say: agents do not see them either. */

@@ -1,6 +1,6 @@
 import { RalphError } from "../errors.js";
 import { harmless, harmlessLine } from "../views/harmless.js";
-import { fullName, type Issue, mayWrite } from "./forge.js";
+import { fullName, type Issue } from "./forge.js";
 import { type ForgeOptions, forgeOf } from "./remote.js";
 
 interface Asked extends ForgeOptions {
@@ -17,7 +17,7 @@ export async function storiesOnGitHub(
   const { label, milestone, trustAuthor, ...options } = asked;
   const forge = await forgeOf(checkout, options);
   const all = await forge.issues.list({ label, milestone });
-  const issues = all.filter(({ author }) => trustAuthor || mayWrite(author));
+  const issues = all.filter(({ author }) => trustAuthor || author.mayWrite);
   const left = all.filter((issue) => !issues.includes(issue)).map(({ number }) => `#${number}`);
   if (left.length > 0)
     options.tell(`left out, as people without write access wrote them (--trust-author): ${left.join(", ")}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { standingClaim } from "../../src/github/claims.js";
+import { renew, standingClaim } from "../../src/github/claims.js";
+import type { Forge } from "../../src/github/forge.js";
 import { storyOf } from "../../src/github/stories.js";
 import { livingLoops } from "../../src/records/lock.js";
 import { eventually, type Step } from "../kit.js";
@@ -92,7 +93,7 @@ describe("a claim", () => {
   const at = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
   const claim = (id: number, hours: number, role = "COLLABORATOR") => ({
     ...{ id, body: `On it.\n\n<!-- ralph:claim run-${id} -->`, createdAt: at(hours), updatedAt: at(hours) },
-    author: { login: "bot", role },
+    author: { login: "bot", role, mayWrite: role !== "NONE", isProgram: false },
   });
 
   it("is the oldest one that is not 24 hours old and not of a stranger", () => {
@@ -102,6 +103,27 @@ describe("a claim", () => {
     expect(
       standingClaim([{ ...claim(3, 1), body: "Fine.\n\n<!-- ralph:claimed run-3 -->" }]),
     ).toBeUndefined();
+  });
+});
+
+describe("renewing a claim", () => {
+  const author = { login: "bot", role: "COLLABORATOR", mayWrite: true, isProgram: false };
+  const claimed = (id: number, hours: number) => {
+    const at = new Date(Date.now() - hours * 3_600_000).toISOString();
+    return { id, author, body: `On it.\n\n<!-- ralph:claim run-${id} -->`, createdAt: at, updatedAt: at };
+  };
+  const renewed = async (...comments: ReturnType<typeof claimed>[]) => {
+    const edited: number[] = [];
+    const issues = { comments: async () => comments, edit: async (id: number) => void edited.push(id) };
+    const forge = { issues, self: async () => "bot" } as unknown as Forge;
+    return [await renew(forge, 3, { comment: 1, name: "run-1" }), edited];
+  };
+
+  it("fails once another one has the issue, and where somebody has taken it away", async () => {
+    expect(await renewed(claimed(1, 1), claimed(2, 0))).toEqual([true, [1]]);
+    expect(await renewed(claimed(1, 30))).toEqual([true, [1]]);
+    expect(await renewed(claimed(1, 30), claimed(2, 1))).toEqual([false, []]);
+    expect(await renewed(claimed(2, 30))).toEqual([false, []]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { pollMs } from "../github/gh.js";
+import { pollMs } from "../github/forge.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import { taskOf } from "../records/spec.js";
 import { handleSignals } from "../run/signals.js";

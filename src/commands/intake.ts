@@ -34,7 +34,7 @@ export async function intake(flags: IntakeFlags): Promise<number> {
   const { label: given = "ralph", parallel = "1", once = false, poll, trustAuthor = false, ...asked } = flags;
   const label = saysSomething("--label", given);
   const count = wholeNumber("--parallel", parallel, 1);
-  const { pollMs } = await import("../github/gh.js");
+  const { pollMs } = await import("../github/forge.js");
   const every = poll === undefined ? pollMs() : duration("--poll", poll);
   await refuseEarly(asked);
   const { forgeOf, requirePush } = await import("../github/remote.js");

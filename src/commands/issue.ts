@@ -26,7 +26,7 @@ export async function issueTaskOf(
       `${name} is a pull request`,
       `ralph follow ${number} works on one of ralph's`,
     );
-  if (!issue.isOpen) throw failure("issue_closed", `${name} is closed`, `gh issue reopen ${number}`);
+  if (!issue.isOpen) throw failure("issue_closed", `${name} is closed`, forge.commands.reopenIssue(number));
   const { login, role } = issue.author;
   if (!(issue.author.mayWrite || trustAuthor))
     throw failure(

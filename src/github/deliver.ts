@@ -48,7 +48,7 @@ async function deliverAlone(run: RunFolder, asked: Asked, tell: Tell): Promise<D
   const { defaultBranch } = await requirePush(forge);
   const tip = await tipOf(checkout, branch, run);
   const before = await forge.pulls.of(branch);
-  if (before !== undefined && !before.isOpen) throw closed(before);
+  if (before !== undefined && !before.isOpen) throw closed(forge, before);
   const base = await baseFor(forge, run, { before, given: asked.base, defaultBranch });
   if (before === undefined) await requireCommits(checkout, tip, await forge.branch(base), base);
   const { host, owner, name } = forge.repo;
@@ -67,10 +67,11 @@ async function deliverAlone(run: RunFolder, asked: Asked, tell: Tell): Promise<D
   if (!isSame) await forge.pulls.describe(pull.number, described);
   if (reviewers.length > 0) await forge.pulls.askReviewers(pull.number, reviewers);
   const what = before === undefined ? "opened" : isSame && pushed === "there" ? "unchanged" : "updated";
-  return { pull, what, notes: notesOn(pull, isDraft, described, facts) };
+  return { pull, what, notes: notesOn(forge, pull, isDraft, described, facts) };
 }
 
 function notesOn(
+  { commands }: Forge,
   { number, isDraft }: PullRequest,
   asksDraft: boolean,
   described: string | undefined,
@@ -78,7 +79,7 @@ function notesOn(
 ): string[] {
   return [
     ...(verified?.isLatest === false ? ["the branch has commits that ralph has not verified"] : []),
-    ...(isDraft && !asksDraft ? [`it is a draft: gh pr ready ${number} makes it ready`] : []),
+    ...(isDraft && !asksDraft ? [`it is a draft: ${commands.makeReady(number)} makes it ready`] : []),
     ...(described === undefined ? ["its text was left alone: ralph's part is not in it any more"] : []),
   ];
 }
@@ -142,7 +143,7 @@ async function baseFor(
   if (before !== undefined && given !== undefined && given !== before.base)
     throw new RalphError(`pull request ${before.number} is into ${before.base}, not into ${given}`, {
       code: "base_differs",
-      hint: `gh pr edit ${before.number} --base ${given} changes that`,
+      hint: `${forge.commands.setBase(before.number, given)} changes that`,
     });
   if (before !== undefined) return before.base;
   if (given !== undefined) {
@@ -205,13 +206,13 @@ function textIn(file = ""): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
 }
 
-function closed({ number, isMerged, url }: PullRequest): RalphError {
+function closed({ commands }: Forge, { number, isMerged, url }: PullRequest): RalphError {
   const how = isMerged ? "is merged" : "was closed by somebody";
   return new RalphError(`pull request ${number} of this branch ${how}: ${url}`, {
     code: isMerged ? "pull_merged" : "pull_closed",
     hint: isMerged
       ? "start a new run for what is left to do"
-      : `there is never a second one: gh pr reopen ${number}, then try again`,
+      : `there is never a second one: ${commands.reopenPull(number)}, then try again`,
   });
 }
 

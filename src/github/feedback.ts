@@ -139,12 +139,10 @@ export async function failedChecks(
 
 const checkId = ({ head }: PullRequest, name: string): string => `check:${head.commit}:${name}`;
 
-/** Without the times that GitHub puts before each line. */
 function excerptOf(log: string, redact: (text: string) => string): string {
-  const lines = log.split("\n").map((line) => line.replace(/^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /, ""));
   const excerpt = createExcerpt(LOG_CHARS, redact);
-  for (const line of lines) excerpt.add(line);
-  const whole = readable(redact(lines.join("\n"))).trim();
+  for (const line of log.split("\n")) excerpt.add(line);
+  const whole = readable(redact(log)).trim();
   return excerpt.result(ending(whole, LOG_CHARS * 2), whole.length <= LOG_CHARS);
 }
 

@@ -117,7 +117,7 @@ async function requireOwnBranch({ forge, number, branch }: Context): Promise<voi
   if ((await forge.branch(base)) === undefined)
     throw new RalphError(`the base of pull request ${number} is gone: ${base}`, {
       code: "base_gone",
-      hint: `gh pr edit ${number} --base BRANCH names another one`,
+      hint: `${forge.commands.setBase(number, "BRANCH")} names another one`,
     });
 }
 

@@ -1,9 +1,36 @@
+/** One kind of forge, such as GitHub: `remote.ts` lists them, and another one is one more file. */
+export interface ForgeKind {
+  name: string;
+  /** Whether a host is one, as far as its name tells. */
+  isAt(host: string): boolean;
+  /** Whether the user is logged in there, for hosts whose name tells nothing. Throws where its program is missing. */
+  isLoggedIn(host: string): Promise<boolean>;
+  /** The host that an address of git leads to, where it goes by another name. */
+  hostOf(host: string): string;
+  open(repo: Repo, options: ForgeOptions): Forge;
+}
+
+export interface ForgeOptions {
+  /** How long limits of the server are waited out in all. */
+  patienceMs: number;
+  /** What the user should know of a wait. */
+  tell(text: string): void;
+  stop?: AbortSignal | undefined;
+}
+
 /**
- * What ralph needs of a forge. `github.ts` is the one for GitHub; another forge is one more file. Every method throws a
- * RalphError that says what to do; answers that were lost are looked for before anything is written again.
+ * What ralph needs of a forge. Every method throws a RalphError that says what to do; answers that were lost are
+ * looked for before anything is written again.
  */
 export interface Forge {
   repo: Repo;
+  /** Settings by which git logs in where it has no login of its own. */
+  gitSettings: [name: string, value: string][];
+  /** What the user can type to do something there. */
+  commands: Record<"login" | "gitLogin" | "fork" | "issues", string> &
+    Record<"reopenIssue" | "reopenPull" | "makeReady", (number: number) => string> & {
+      setBase(pull: number, base: string): string;
+    };
   repository(): Promise<Repository>;
   /** The login that ralph writes with; undefined: the forge does not say, as of a token of a program. */
   self(): Promise<string | undefined>;
@@ -131,6 +158,19 @@ export interface LineComment extends Comment {
   hunk: string;
   /** The comment that began its thread, if it is not that one. */
   inReplyTo: number | null;
+}
+
+const FIRST_WAIT_MS = 1000;
+
+/** Seconds between two looks, for tests and for the impatient. */
+export function pollMs(given?: number): number {
+  const seconds = given ?? Number(process.env["RALPH_GITHUB_POLL"] || 60);
+  return (Number.isFinite(seconds) && seconds > 0 ? seconds : 60) * 1000;
+}
+
+/** Longer with each failure before. */
+export function waitAfter(failures: number): number {
+  return Math.min(FIRST_WAIT_MS, pollMs()) * 2 ** failures;
 }
 
 export function fullName({ owner, name }: Pick<Repo, "owner" | "name">): string {

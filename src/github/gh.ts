@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
 import { type Captured, capture } from "../process/capture.js";
 import { which, withOuterPath } from "../process/which.js";
+import { type ForgeOptions, waitAfter } from "./forge.js";
 
 /** An answer of the server, whatever it says. */
 export interface Answer {
@@ -23,13 +24,8 @@ type Find = () => Promise<unknown>;
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
 /** How gh is asked: REST alone, so that its version does not matter, and tokens stay its own. */
-export interface GhOptions {
+interface GhOptions extends ForgeOptions {
   host: string;
-  /** How long limits of the server are waited out in all. */
-  patienceMs: number;
-  /** What the user should know of a wait. */
-  tell(text: string): void;
-  stop?: AbortSignal | undefined;
 }
 
 export interface Gh {
@@ -43,7 +39,6 @@ export interface Gh {
 const TIMEOUT_MS = 30_000;
 const GRACE_MS = 500;
 const TRIES = 4;
-const FIRST_WAIT_MS = 1000;
 /** Of a limit that does not say when it ends. */
 const UNKNOWN_WAIT_MS = 60_000;
 const MAX_PAGES = 50;
@@ -120,17 +115,6 @@ export function createGh(options: GhOptions): Gh {
   };
 }
 
-/** Seconds between two looks, for tests and for the impatient. */
-export function pollMs(given?: number): number {
-  const seconds = given ?? Number(process.env["RALPH_GITHUB_POLL"] || 60);
-  return (Number.isFinite(seconds) && seconds > 0 ? seconds : 60) * 1000;
-}
-
-/** Longer with each failure before. */
-export function waitAfter(failures: number): number {
-  return Math.min(FIRST_WAIT_MS, pollMs()) * 2 ** failures;
-}
-
 async function call({ host, stop }: GhOptions, { method, path, body, etag }: Asked): Promise<Captured> {
   const headers = [
     ["Accept", "application/vnd.github+json"],
@@ -162,6 +146,15 @@ export function ghProgram(): string {
     code: "gh_missing",
     hint: "install it from https://cli.github.com, then: gh auth login",
   });
+}
+
+/** Whether gh has a login of its own for a host: tokens in variables are for any, and tell nothing. */
+export async function isLoggedIn(host: string): Promise<boolean> {
+  const own = Object.entries(ghEnvironment()).filter(
+    ([name]) => !/^G(?:H|ITHUB)(?:_ENTERPRISE)?_TOKEN$/.test(name),
+  );
+  const args = ["auth", "token", "--hostname", host];
+  return (await capture({ file: ghProgram(), args, cwd: "/", env: Object.fromEntries(own) })).ok;
 }
 
 /** `gh version 2.23.0` */

@@ -1,15 +1,47 @@
 import type { z } from "zod";
 import { RalphError } from "../errors.js";
+import { quoteWord } from "../words.js";
 import * as answers from "./answers.js";
-import { type Forge, fullName, type PullRequest, type Repo } from "./forge.js";
-import { checked, createGh, type GhOptions, type Method, messageIn } from "./gh.js";
+import {
+  type Forge,
+  type ForgeKind,
+  type ForgeOptions,
+  fullName,
+  type PullRequest,
+  type Repo,
+} from "./forge.js";
+import { checked, createGh, ghProgram, isLoggedIn, type Method, messageIn } from "./gh.js";
 import { markerOf } from "./markers.js";
 
 /** GitHub, and GitHub Enterprise, by the user's own gh. */
-export function github(repo: Repo, options: Omit<GhOptions, "host">): Forge {
+export const GITHUB: ForgeKind = {
+  name: "GitHub",
+  isAt(host) {
+    const own = process.env["GH_HOST"]?.toLowerCase();
+    return host === "github.com" || host.endsWith(".ghe.com") || host === own;
+  },
+  isLoggedIn,
+  // Over the port of https.
+  hostOf: (host) => (host === "ssh.github.com" ? "github.com" : host),
+  open: github,
+};
+
+function github(repo: Repo, options: ForgeOptions): Forge {
   const api = apiOf(repo, options);
+  const helper = `!${quoteWord(ghProgram())} auth git-credential`;
   return {
     repo,
+    gitSettings: [[`credential.https://${repo.host}.helper`, helper]],
+    commands: {
+      login: "gh auth login",
+      gitLogin: "gh auth setup-git",
+      fork: "gh repo fork",
+      issues: "gh issue list",
+      reopenIssue: (number) => `gh issue reopen ${number}`,
+      reopenPull: (number) => `gh pr reopen ${number}`,
+      makeReady: (number) => `gh pr ready ${number}`,
+      setBase: (number, base) => `gh pr edit ${number} --base ${base}`,
+    },
 
     async repository() {
       const found = await api.read(answers.RepositoryAnswer, "");
@@ -36,7 +68,7 @@ export function github(repo: Repo, options: Omit<GhOptions, "host">): Forge {
 type Api = ReturnType<typeof apiOf>;
 
 /** The API of one repository: paths begin below it. */
-function apiOf(repo: Repo, options: Omit<GhOptions, "host">) {
+function apiOf(repo: Repo, options: ForgeOptions) {
   const { host } = repo;
   const gh = createGh({ ...options, host });
   const at = (path: string): string => `repos/${fullName(repo)}${path}`;
@@ -192,7 +224,8 @@ function checksOf(api: Api): Forge["checks"] {
       const notes = await api.all(answers.Annotation, `/check-runs/${id}/annotations`);
       const log = await api.get(`/actions/jobs/${id}/logs`);
       // Checks of others than GitHub Actions have none.
-      return [log.status === 200 ? log.text : "", ...notes, said].filter(Boolean).join("\n");
+      const text = log.status === 200 ? log.text.replace(/^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm, "") : "";
+      return [text, ...notes, said].filter(Boolean).join("\n");
     },
   };
 }

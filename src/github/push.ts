@@ -4,10 +4,8 @@ import { RalphError } from "../errors.js";
 import { makePrivateFolder, readJson, writeAtomic } from "../records/files.js";
 import { ralphHome } from "../records/home.js";
 import { inTurn } from "../records/lock.js";
-import { quoteWord } from "../words.js";
 import { type GitOptions, git } from "../workspace/git.js";
-import { type Forge, fullName, type Repo } from "./forge.js";
-import { ghProgram, waitAfter } from "./gh.js";
+import { type Forge, fullName, type Repo, waitAfter } from "./forge.js";
 
 const PUSH_MS = 10 * 60_000;
 const TRIES = 4;
@@ -30,7 +28,7 @@ export async function pushBranch(
     if (now === tip) return lost === 0 ? "there" : "pushed";
     if (now !== expected && !(await isPartOf(checkout, now, tip))) return "moved";
     await takeTurn(tell);
-    const result = await pushed(forge.repo, checkout, branch, tip);
+    const result = await pushed(forge, checkout, branch, tip);
     if (!(result instanceof RalphError)) return result;
     // Its answer may have got lost: the next look tells.
     if (result.code !== "forge_unreachable" || lost + 1 >= TRIES) throw result;
@@ -44,19 +42,20 @@ async function isPartOf(checkout: string, commit: string | null, tip: string): P
 }
 
 async function pushed(
-  repo: Repo,
+  forge: Forge,
   checkout: string,
   branch: string,
   tip: string,
 ): Promise<"pushed" | "moved" | RalphError> {
+  const { repo } = forge;
   const args = ["push", "--porcelain", repo.remote, `${tip}:refs/heads/${branch}`];
-  const { ok, stdout, stderr } = await git(checkout, args, pushOptions(repo));
+  const { ok, stdout, stderr } = await git(checkout, args, pushOptions(forge));
   if (ok) return "pushed";
   if (/\[rejected\]/.test(stdout)) return "moved";
   // Another push came at the same moment.
   if (/failed to update ref/.test(stdout)) return unreachable(repo, stderr);
   if (/\[remote rejected\]/.test(stdout)) return refused(branch, stdout, stderr);
-  return isDenied(stderr) ? denied(repo, stderr) : unreachable(repo, stderr);
+  return isDenied(stderr) ? denied(forge, stderr) : unreachable(repo, stderr);
 }
 
 /** Brings a branch of the forge here; returns its commit. */
@@ -70,21 +69,19 @@ export async function fetchBranch(forge: Forge, checkout: string, branch: string
         exitCode: 1,
       });
     const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, `refs/heads/${branch}`];
-    const { stderr } = await git(checkout, args, pushOptions(forge.repo));
+    const { stderr } = await git(checkout, args, pushOptions(forge));
     if ((await git(checkout, ["cat-file", "-e", `${tip}^{commit}`])).ok) return tip;
-    if (isDenied(stderr)) throw denied(forge.repo, stderr);
+    if (isDenied(stderr)) throw denied(forge, stderr);
     if (tries >= TRIES) throw unreachable(forge.repo, stderr);
     await sleep(waitAfter(tries - 1));
   }
 }
 
-/** Where git has no login of its own for the host, it asks gh. */
-function pushOptions({ host }: Repo): GitOptions {
-  const helper = `!${quoteWord(ghProgram())} auth git-credential`;
+function pushOptions({ gitSettings }: Forge): GitOptions {
   return {
     timeoutMs: PUSH_MS,
     settings: [
-      [`credential.https://${host}.helper`, helper],
+      ...gitSettings,
       // A server that is silent for a minute is given up.
       ["http.lowSpeedLimit", "1"],
       ["http.lowSpeedTime", "60"],
@@ -136,11 +133,11 @@ function refused(branch: string, stdout: string, stderr: string): RalphError {
   });
 }
 
-function denied(repo: Repo, stderr: string): RalphError {
+function denied({ repo, commands }: Forge, stderr: string): RalphError {
   return new RalphError(`git may not push to ${repo.host}/${fullName(repo)}: ${saidBy(stderr)}`, {
     code: "push_denied",
     exitCode: 1,
-    hint: `gh auth setup-git lets git log in by gh; or look at the address: git remote get-url ${repo.remote}`,
+    hint: `${commands.gitLogin} gives git a login; or look at the address: git remote get-url ${repo.remote}`,
   });
 }
 

@@ -1,14 +1,15 @@
 import { RalphError } from "../errors.js";
-import { capture } from "../process/capture.js";
 import { git, repositoryRoot } from "../workspace/git.js";
-import { type Forge, fullName, type Repo } from "./forge.js";
-import { type GhOptions, ghEnvironment, ghProgram } from "./gh.js";
-import { github } from "./github.js";
+import { type Forge, type ForgeKind, type ForgeOptions, fullName, type Repo } from "./forge.js";
+import { GITHUB } from "./github.js";
+
+/** Another forge is one more file, and one more entry here. */
+const FORGES: ForgeKind[] = [GITHUB];
 
 /** How long a command that somebody waits for lets a limit of the server last. */
 const PATIENCE_MS = 2 * 60_000;
 
-export type ForgeOptions = Partial<Pick<GhOptions, "patienceMs" | "stop">> & Pick<GhOptions, "tell">;
+export type ForgeAsked = Partial<ForgeOptions> & Pick<ForgeOptions, "tell">;
 
 /**
  * The forge of a checkout. Everything that would keep ralph from working with it is found here, before anything is
@@ -16,11 +17,11 @@ export type ForgeOptions = Partial<Pick<GhOptions, "patienceMs" | "stop">> & Pic
  */
 export async function forgeOf(
   checkout: string,
-  { patienceMs = PATIENCE_MS, ...options }: ForgeOptions,
+  { patienceMs = PATIENCE_MS, ...options }: ForgeAsked,
   wanted?: Pick<Repo, "host" | "owner" | "name">,
 ): Promise<Forge> {
   const repo = await repoOf(checkout, wanted);
-  return github(repo, { ...options, patienceMs });
+  return (await kindOf(repo)).open(repo, { ...options, patienceMs });
 }
 
 /** Throws where ralph may not push there. */
@@ -29,7 +30,7 @@ export async function requirePush(forge: Forge): Promise<{ defaultBranch: string
   if (canPush) return { defaultBranch };
   throw new RalphError(`the login of gh may not push to ${fullName(forge.repo)}`, {
     code: "push_forbidden",
-    hint: "log in as somebody with write access: gh auth login; or work in a fork of your own: gh repo fork",
+    hint: `log in as somebody with write access: ${forge.commands.login}; or work in a fork of your own: ${forge.commands.fork}`,
   });
 }
 
@@ -47,15 +48,15 @@ async function repoOf(checkout: string, wanted?: Pick<Repo, "host" | "owner" | "
   });
   if (wanted !== undefined) {
     const found = known.find((one) => isSame(one, wanted));
-    if (found !== undefined) return usable(found);
+    if (found !== undefined) return found;
     throw new RalphError(`no remote of this repository leads to ${wanted.host}/${fullName(wanted)}`, {
       code: "remote_other",
       hint: "start ralph in a clone of that repository",
     });
   }
-  // One that is certainly GitHub goes before one that may be.
-  const [first] = known.filter(({ host }) => isGitHub(host)).concat(known);
-  if (first !== undefined) return usable(first);
+  // One that certainly is a forge goes before one that may be.
+  const [first] = known.filter(({ host }) => FORGES.some((kind) => kind.isAt(host))).concat(known);
+  if (first !== undefined) return first;
   throw notGitHub(remotes[0] as { remote: string; address: string });
 }
 
@@ -85,8 +86,8 @@ function placeOf(address: string): Place | undefined {
     [];
   const [, owner, name] = /^\/*([^/]+)\/([^/]+?)(?:\.git)?\/*$/.exec(path) ?? [];
   if (owner === undefined || name === undefined) return undefined;
-  // GitHub over the port of https.
-  return { host: host.toLowerCase().replace(/^ssh\.github\.com$/, "github.com"), owner, name };
+  const known = FORGES.reduce((found, kind) => kind.hostOf(found), host.toLowerCase());
+  return { host: known, owner, name };
 }
 
 /** `12`, `#12`, or the address of an issue or a pull request. */
@@ -109,26 +110,12 @@ function isSame(a: Place, b: Place): boolean {
   return name(a) === name(b);
 }
 
-function isGitHub(host: string): boolean {
-  const own = process.env["GH_HOST"]?.toLowerCase();
-  return host === "github.com" || host.endsWith(".ghe.com") || host === own;
-}
-
-/** A host of its own is GitHub Enterprise where gh is logged in to it. */
-async function usable(repo: Repo): Promise<Repo> {
-  const file = ghProgram();
-  if (isGitHub(repo.host)) return repo;
-  const {
-    GH_TOKEN: _,
-    GITHUB_TOKEN: __,
-    GH_ENTERPRISE_TOKEN: ___,
-    GITHUB_ENTERPRISE_TOKEN: ____,
-    ...env
-  } = ghEnvironment();
-  const args = ["auth", "token", "--hostname", repo.host];
-  const { ok } = await capture({ file, args, cwd: "/", env });
-  if (ok) return repo;
-  throw notGitHub({ remote: repo.remote, address: repo.host });
+/** By the name of the host, else by a login of the user's there, as of GitHub Enterprise. */
+async function kindOf({ host, remote }: Repo): Promise<ForgeKind> {
+  const known = FORGES.find((kind) => kind.isAt(host));
+  if (known !== undefined) return known;
+  for (const kind of FORGES) if (await kind.isLoggedIn(host)) return kind;
+  throw notGitHub({ remote, address: host });
 }
 
 function notGitHub({ remote, address }: { remote: string; address: string }): RalphError {

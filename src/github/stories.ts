@@ -1,9 +1,9 @@
 import { RalphError } from "../errors.js";
 import { harmless, harmlessLine } from "../views/harmless.js";
 import { fullName, type Issue } from "./forge.js";
-import { type ForgeOptions, forgeOf } from "./remote.js";
+import { type ForgeAsked, forgeOf } from "./remote.js";
 
-interface Asked extends ForgeOptions {
+interface Asked extends ForgeAsked {
   label: string | undefined;
   milestone: string | undefined;
   trustAuthor: boolean;
@@ -25,7 +25,7 @@ export async function storiesOnGitHub(
   if (issues.length === 0)
     throw new RalphError(`cannot import: there is no open issue to take in ${name}`, {
       code: "import_invalid",
-      hint: "look at --label and --milestone: gh issue list",
+      hint: `look at --label and --milestone: ${forge.commands.issues}`,
     });
   const known = new Set(issues.map(({ number }) => number));
   const branchName = `ralph/${(milestone ?? label ?? "issues").toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;

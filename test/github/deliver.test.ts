@@ -172,6 +172,28 @@ describe("ralph pr", () => {
     expect(hub.pulls()).toHaveLength(1);
   });
 
+  it("pushes what a person has merged by hand, and says which commit was verified", async () => {
+    const { p, hub } = githubProject(FIX);
+    await p.ralph("loop", "x", ...LOOP, "--name", "fix");
+    await p.ralph("pr");
+    const verified = hub.git("rev-parse", "--short=12", "ralph/fix");
+    expect(hub.pulls()[0]?.["body"]).toContain(`on the files of commit ${verified}:\n\n|`);
+    hub.push("ralph/fix", "theirs.txt", "theirs");
+    p.sh("cd ../project-worktrees/fix && git pull -q --no-rebase --no-edit origin ralph/fix");
+    const { code, stderr } = await p.ralph("pr", "fix");
+    expect([code, stderr]).toEqual([0, expect.stringContaining("commits that ralph has not verified")]);
+    const body = hub.pulls()[0]?.["body"];
+    expect(body).toContain(`on the files of commit ${verified}:\n\n> **The branch has later commits`);
+  });
+
+  it("leaves the base of a pull request that is there as it is", async () => {
+    const { p, hub } = githubProject(FIX);
+    await p.ralph("loop", "x", ...LOOP, "--pr");
+    const { code, stderr } = await p.ralph("pr", "--base", "other");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("is into main, not into other")]);
+    expect(hub.pulls()).toHaveLength(1);
+  });
+
   it("is exit 2 for a run without a branch, and for a base that is not there", async () => {
     const { p } = githubProject(FIX);
     await p.ralph("loop", "x", "--check", "true");

@@ -41,6 +41,22 @@ git config "includeif.gitdir:$PWD/.git.path" ../../included`);
     );
   });
 
+  it("see none in a landing either, nor does the setup", async () => {
+    const p = claudeProject({ bash: "echo a > a.txt", text: DONE });
+    const look = (file: string): string => `{ printenv; git config --list; } > ${p.root}/${file}`;
+    p.settings({ agent: { command: "claude" }, setup: look("setup.txt") });
+    p.sh(
+      "git add -A && git commit -qm settings && git remote add origin https://octo:secret-url@github.com/octo/demo.git",
+    );
+    p.env["GH_TOKEN"] = "secret-gh";
+    const args = ["-p", "x", "--check", look("checked.txt"), "--worktree", "fix"];
+    expect(await p.ralph("run", ...args)).toMatchObject({ code: 0 });
+    expect(p.read("../setup.txt")).not.toContain("secret-gh");
+    expect(await p.ralph("land", "--into", "main")).toMatchObject({ code: 0 });
+    for (const file of ["../setup.txt", "../checked.txt"]) expect(p.read(file)).not.toContain("secret-");
+    expect(p.sh("git remote get-url origin")).toContain("secret-url");
+  });
+
   it("see what the settings of the agent name", async () => {
     const p = claudeProject({ bash: "echo $GH_TOKEN > ../seen.txt", text: DONE });
     p.settings({ agent: { command: "claude", env: { GH_TOKEN: "given-to-it" } } });

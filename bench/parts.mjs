@@ -7,6 +7,7 @@ import { dashboard } from "./measured/dashboard.mjs";
 import { httpHook } from "./measured/http-hook.mjs";
 import { idleLoops } from "./measured/idle.mjs";
 import { writeJournal, writeRuns, writeWorkers } from "./measured/journal.mjs";
+import { storiesIn } from "./measured/lanes.mjs";
 import { fillWorkspace, looksAt } from "./measured/large-workspace.mjs";
 import { soak } from "./measured/soak.mjs";
 import { compareReading, writeLines, writeStream } from "./measured/stream.mjs";
@@ -14,7 +15,10 @@ import { inTurns, RALPH } from "./workbench.mjs";
 
 const ECHO = ["--agent", "/bin/echo hi"];
 
-export const PARTS = { start, loop, workspace, sandbox, stream, records, idle, soak: longRun, workers, ui };
+export const PARTS = {
+  ...{ start, loop, workspace, sandbox, stream, records, idle, soak: longRun },
+  ...{ workers, lanes, ui },
+};
 
 /** The dashboard over 1,000 runs, 50 of them at work, one with 100,000 events. */
 async function ui({ root, project, env }, row) {
@@ -203,6 +207,32 @@ function workers(workbench, row, { quick }) {
   );
   row(`memory of one of ${count} busy workers, to 120 MB`, "MB", { ours: memoryMb, theirs: 120 }, 1);
   row(`\`ralph ls\` while ${count} workers work, to 2 s`, "s", { ours: listing / 1000, theirs: 2 }, 1);
+}
+
+/** Stories in lanes, to the same one after the other. */
+function lanes(workbench, row, { quick }) {
+  const stories = storiesIn(workbench);
+  const run = (count, parallel, seconds) => {
+    const words = stories(count, parallel);
+    return workbench.time(process.execPath, [RALPH, ...words], { env: { AGENT_S: String(seconds) } }) / 1000;
+  };
+  const sped = inTurns(
+    quick ? 1 : 3,
+    () => run(8, 1, 3),
+    () => run(8, 4, 3),
+  );
+  const what = "8 stories, an agent of 3 s: one after the other, to `--parallel 4`";
+  row(what, "s", sped, 3.3, { atLeast: true });
+  const made = inTurns(
+    quick ? 3 : 7,
+    () => run(8, 8, 0),
+    () => run(2, 2, 0),
+  );
+  const each = ((made.ours - made.theirs) / 6) * 1000;
+  row("one more lane, from its worktree to its landing, to 150 ms", "ms", { ours: each, theirs: 150 }, 1);
+  const peak = (count) => endOf(workbench.call, ...stories(count, count)).peakMb;
+  const more = Math.max(0, (peak(8) - peak(2)) / 6);
+  row("memory of one more lane, to 25 MB", "MB", { ours: more, theirs: 25 }, 1);
 }
 
 /** Runs ralph to its end and tells what it had taken by then. */

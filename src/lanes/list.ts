@@ -57,6 +57,8 @@ export interface Stories extends StoriesSetup {
   turn: ReturnType<typeof createSlots>;
   /** What lanes have committed: the commit, and the files that differ from where the lane began. */
   heads: Map<string, { head: string; files: string[] }>;
+  /** Files as they are in commits, by the commit and the path. */
+  texts: Map<string, string>;
   /** What lanes that have not begun are known to wait for. */
   waits: Map<string, string>;
 }
@@ -66,7 +68,7 @@ export function listFor(setup: StoriesSetup, state: RunState): Stories {
   return {
     ...{ ...setup, state, branch: `ralph/${run}`, target: `refs/heads/ralph/${run}`, tip: base },
     ...{ tasks: undefined, names: new Map(), own: ownFiles(repository, spec.dir), turn: createSlots(1) },
-    ...{ heads: new Map(), waits: new Map() },
+    ...{ heads: new Map(), texts: new Map(), waits: new Map() },
   };
 }
 
@@ -74,9 +76,21 @@ export function listFor(setup: StoriesSetup, state: RunState): Stories {
 export async function refresh(stories: Stories): Promise<void> {
   const { repository, target, base, own } = stories;
   stories.tip = (await commitOf(repository, target)) ?? base;
-  const { tasks } = readTasks(await textAtCommit(repository, stories.tip, own.tasks));
+  const { tasks } = readTasks(await textIn(stories, stories.tip, own.tasks));
   stories.tasks = tasks ?? stories.tasks;
   stories.names = laneNames(stories.tasks?.userStories ?? []);
+}
+
+const MOST_TEXTS = 16;
+
+/** The text of a file in a commit. The same one is asked for again and again, and never changes. */
+export async function textIn({ repository, texts }: Stories, commit: string, file: string): Promise<string> {
+  const key = `${commit}:${file}`;
+  const text = texts.get(key) ?? (await textAtCommit(repository, commit, file));
+  if (text !== "") texts.set(key, text);
+  const [oldest = key] = texts.keys();
+  if (texts.size > MOST_TEXTS) texts.delete(oldest);
+  return text;
 }
 
 export function storyIn({ tasks, names }: Stories, lane: string): Story {

@@ -14,10 +14,10 @@ import {
   mergeBase,
   type Sides,
 } from "../workspace/landing/merge.js";
-import { filesBetween, textAtCommit } from "./commits.js";
+import { filesBetween } from "./commits.js";
 import { mergedProgress, mergedTasks, reopened } from "./files.js";
 import type { LaneEvents } from "./lanes.js";
-import { refresh, type Stories, storyIn } from "./list.js";
+import { refresh, type Stories, storyIn, textIn } from "./list.js";
 import { MOST_TRIES, mergeIntoLane, type Returned, takeOver, textFor, whyReturned } from "./returned.js";
 import { told } from "./streams.js";
 
@@ -45,7 +45,7 @@ async function* landLane(stories: Stories, lane: string): Next {
   const tip = await commitOf(repository, `refs/heads/${branch}`);
   if (tip === undefined)
     return yield* refused(stories, lane, { kind: "failed", said: `its branch ${branch} is gone` }, "");
-  const { tasks } = readTasks(await textAtCommit(repository, tip, stories.own.tasks));
+  const { tasks } = readTasks(await textIn(stories, tip, stories.own.tasks));
   const { id } = storyIn(stories, lane);
   if (tasks === undefined || openStories(tasks, { ...stories.spec, only: id }).length > 0)
     return yield* refused(
@@ -102,17 +102,13 @@ function tryLanding(stories: Stories, lane: string, { tip, prover, tell }: Try):
 }
 
 /** What becomes of the files of the stories: they never conflict. */
-async function merged(
-  { repository, own, ...stories }: Stories,
-  lane: string,
-  sides: Sides,
-): Promise<MergedFiles> {
-  const { base, target, tip } = sides;
-  const text = (commit: string, file: string) => textAtCommit(repository, commit, file);
+async function merged(stories: Stories, lane: string, { base, target, tip }: Sides): Promise<MergedFiles> {
+  const { own } = stories;
+  const text = (commit: string, file: string) => textIn(stories, commit, file);
   const tasks = await Promise.all([text(target, own.tasks), text(tip, own.tasks)]);
   const progress = await Promise.all([base, target, tip].map((commit) => text(commit, own.progress)));
   return {
-    [own.tasks]: mergedTasks(...tasks, storyIn({ repository, own, ...stories }, lane).id),
+    [own.tasks]: mergedTasks(...tasks, storyIn(stories, lane).id),
     [own.progress]: mergedProgress(...(progress as [string, string, string])),
   };
 }

@@ -82,7 +82,9 @@ async function* looked(stories: Stories, lane: string): LaneEvents<void> {
   const isWork = (file: string): boolean => !Object.values(own).includes(file);
   heads.set(lane, { head, files: (await filesBetween(repository, since, head)).filter(isWork) });
   for (const other of lanesAtWork(stories).filter((one) => one !== lane)) {
-    const files = (await overlapOf(repository, head, heads.get(other)?.head as string)).filter(isWork);
+    const { head: theirs = head, files: changed = [] } = heads.get(other) ?? {};
+    const mayMeet = heads.get(lane)?.files.some((file) => changed.includes(file));
+    const files = mayMeet ? (await overlapOf(repository, head, theirs)).filter(isWork) : [];
     if (files.join() !== (overlaps[other] ?? []).join()) yield { type: "lane.overlaps", with: other, files };
   }
 }

@@ -66,11 +66,12 @@ export interface RunGit {
 export async function gitOfRun({ spec: { workspace, recipe }, folder }: RunContext): Promise<RunGit> {
   const who = (await recipeRow(recipe)).commits?.(recipe);
   const root = repositoryRoot(workspace);
+  const isContinued = programsBefore(folder) !== undefined;
   const look = who && (await rememberPrograms(folder, workspace));
   const watchFilters = async (): Promise<void> => {
     if (look !== undefined) withholdFilters(root ?? workspace, (await look()).settings);
   };
-  await watchFilters();
+  if (isContinued) await watchFilters();
   const start = root === undefined ? undefined : await startOf(root, folder, who === "ralph");
   return { start, newPrograms: look, watchFilters };
 }

@@ -254,7 +254,7 @@ async function makeReady(
 /** Removes the worktree and the branch of a lane whose work has landed. */
 async function remove(repository: string, worktree: string, branch: string): Promise<void> {
   await removeOwnWorktree(repository, worktree);
-  await git(repository, ["branch", "--quiet", "-D", branch]);
+  await git(repository, ["update-ref", "-d", `refs/heads/${branch}`]);
   removeEmpty(dirname(worktree));
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { digest } from "../records/digest.js";
-import { git } from "./git.js";
+import { git, gitFolders } from "./git.js";
 
 /** What git runs in a repository, as digests: an agent that can commit can write there, too. */
 export interface GitPrograms {
@@ -19,23 +19,26 @@ interface NewPrograms {
 export type FindNewPrograms = () => Promise<NewPrograms>;
 
 export async function gitPrograms(workspace: string): Promise<GitPrograms> {
-  const path = (...asked: string[]) =>
-    git(workspace, ["rev-parse", "--path-format=absolute", ...asked], { hooks: true });
-  const [folder, common, { stdout: list }] = await Promise.all([
-    path("--git-path", "hooks"),
-    path("--git-common-dir"),
-    git(workspace, ["config", "--list", "--show-scope", "--includes", "-z"]),
-  ]);
-  const hooks = filesIn(folder.stdout.replace(/\n$/, "")).filter(([name]) => !name.endsWith(".sample"));
+  const { stdout: list } = await git(workspace, ["config", "--list", "--show-scope", "--includes", "-z"]);
+  const hooks = filesIn(await hooksFolder(workspace, list)).filter(([name]) => !name.endsWith(".sample"));
   const all: Record<string, string> = {};
   for (const [name, value] of ownSettings(list)) all[name] = `${all[name] ?? ""}${value}\0`;
   // git still obeys addresses as it kept them in its first years, where the configuration names no other.
-  for (const kind of ["remotes", "branches"])
-    for (const [name, text] of filesIn(join(common.stdout.replace(/\n$/, ""), kind)))
-      all[join(".git", kind, name)] = text;
+  for (const common of gitFolders(workspace).slice(0, 1))
+    for (const kind of ["remotes", "branches"])
+      for (const [name, text] of filesIn(join(common, kind))) all[join(".git", kind, name)] = text;
   const settings: Record<string, string> = {};
   for (const [name, value] of Object.entries(all)) settings[name] = await digest(value);
   return { hooks: await digest(hooks.flat().join("\0")), settings };
+}
+
+async function hooksFolder(workspace: string, list: string): Promise<string> {
+  const [common] = gitFolders(workspace);
+  // ralph's own setting of it, for the command that lists them, does not count.
+  const isUsual = !/(?:^|\0)(?!command\0)\w+\0core\.hookspath\n/.test(list);
+  if (common !== undefined && isUsual) return join(common, "hooks");
+  const asked = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
+  return (await git(workspace, asked, { hooks: true })).stdout.replace(/\n$/, "");
 }
 
 export async function newPrograms(workspace: string, before: GitPrograms): Promise<NewPrograms> {

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
 import { withOuterPath } from "../process/which.js";
 import { textAt } from "./content.js";
@@ -24,8 +25,24 @@ export interface GitOptions extends CaptureOptions {
 
 export type Git = (args: string[], options?: GitOptions) => Promise<Captured>;
 
-/** Runs git with its arguments as they are: nothing passes through a shell. */
-export function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
+/** `failed to read .git/worktrees/NAME/commondir`, `Invalid path '/…/.git/worktrees/NAME'`: in every language. */
+const HALF_A_WORKTREE = /worktrees\/[^/\n]+(?:\/commondir|')/;
+const MOST_TRIES = 8;
+const FIRST_PAUSE_MS = 10;
+
+/**
+ * Runs git with its arguments as they are: nothing passes through a shell. Some commands read the records of every
+ * worktree, and fail where another git is just making or removing one: they try again, and wait longer each time.
+ */
+export async function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
+  for (let tries = 1; ; tries += 1) {
+    const result = await gitOnce(workspace, args, options);
+    if (result.ok || tries === MOST_TRIES || !HALF_A_WORKTREE.test(result.stderr)) return result;
+    await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1));
+  }
+}
+
+function gitOnce(workspace: string, args: string[], options: GitOptions): Promise<Captured> {
   const { env, stdin, hooks = false, settings = [], makesPrivate = false, ...more } = options;
   const above = [
     ...settings,
@@ -64,8 +81,25 @@ export function someOf(names: string[], max = 3): string {
   return `${names.slice(0, max).join(", ")}${more}`;
 }
 
+/**
+ * The commit of a branch, by its full name, or of HEAD, as git's own files say it: that takes no process. undefined:
+ * only git can tell.
+ */
+export function looseCommit(workspace: string, name: string): string | undefined {
+  const [common, own = common] = gitFolders(workspace);
+  if (common === undefined || own === undefined) return undefined;
+  const [folder, isName] =
+    name === "HEAD" ? [own, true] : [common, /^refs\/heads\/(?!.*\.\.)[\w./-]+$/.test(name)];
+  const text = isName ? textAt(join(folder, name)) : undefined;
+  const [, branch] = /^ref: (refs\/heads\/.+)\n$/.exec(text ?? "") ?? [];
+  if (branch !== undefined && name === "HEAD") return looseCommit(workspace, branch);
+  return /^([0-9a-f]{40}|[0-9a-f]{64})\n$/.exec(text ?? "")?.[1];
+}
+
 /** The commit that is checked out; undefined: there is none. */
 export async function headCommit(workspace: string): Promise<string | undefined> {
+  const known = looseCommit(workspace, "HEAD");
+  if (known !== undefined) return known;
   const { ok, stdout } = await git(workspace, ["rev-parse", "--verify", "--quiet", "HEAD"]);
   return ok ? stdout.trim() : undefined;
 }

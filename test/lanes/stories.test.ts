@@ -24,6 +24,12 @@ describe("stories in lanes", () => {
       ...{ code: 0, reason: "completed", iterations: 6, costUsd: 0.06 },
     });
     expect(finished.branch).toBe(resultBranch(p));
+    const proved = await p.ralph("verify");
+    const tip = p.sh(`git rev-parse ${finished.branch}`).trim();
+    expect({ code: proved.code, of: proved.stdout.includes(`verified commit ${tip}`) }).toEqual({
+      code: 0,
+      of: true,
+    });
     expect(IDS.map((id) => landedText(p, `${id}.txt`))).toEqual(IDS.map((id) => `${id}\n`));
     const { userStories } = JSON.parse(landedText(p, "ralph/tasks.json"));
     expect(userStories.map(({ id, passes }: { id: string; passes: boolean }) => [id, passes])).toEqual(

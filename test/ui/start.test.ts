@@ -39,7 +39,10 @@ describe("ralph ui begins", () => {
     [["--port", "70000"], "--port 70000: expected a whole number from 0 to 65535"],
     [["--host", "0.0.0.0"], "--host 0.0.0.0 lets other machines in, and there is no --token-file"],
     [["--host", "::"], "--host :: lets other machines in, and there is no --token-file"],
-    [["--host", "198.51.100.77", "--port", "0", "--token-file", "token"], "port 0 of 198.51.100.77 cannot be had"],
+    [
+      ["--host", "198.51.100.77", "--port", "0", "--token-file", "token"],
+      "port 0 of 198.51.100.77 cannot be had",
+    ],
     [["--token-file", "missing"], "--token-file missing: expected a file that is there"],
     [["--token-file", "."], "--token-file .: expected a file that is there"],
     [["--token-file", "pipe"], "cannot read pipe: it is not a plain file"],

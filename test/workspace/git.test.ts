@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { undoInGit } from "../../src/verify/protected/in-git.js";
-import { git, quietEnvironment } from "../../src/workspace/git.js";
+import { git, headCommit, looseCommit, quietEnvironment } from "../../src/workspace/git.js";
 import { runScm } from "../../src/workspace/scm.js";
 import { dirtySubmodules, stage } from "../../src/workspace/stage.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
@@ -20,6 +20,36 @@ describe("git", () => {
     expect(quietEnvironment()).toMatchObject({ GIT_TERMINAL_PROMPT: "0", HOME: project.home });
     const { ok, stdout } = await git(project.dir, ["config", "--get-color", "", "red"]);
     expect([ok, stdout.length > 0]).toEqual([true, true]);
+  });
+
+  it("tries again where another git is just making or removing a worktree", async () => {
+    const real = project.sh("command -v git").trim();
+    const said = [
+      "failed to read .git/worktrees/a/commondir: Success",
+      "Invalid path '/p/.git/worktrees/a': no",
+    ];
+    project.program(
+      "git",
+      `#!/bin/sh\necho x >> "$0.calls"\ncase $(wc -l < "$0.calls") in\n  1) echo "fatal: ${said[0]}" >&2; exit 128 ;;\n  2) echo "fatal: ${said[1]}" >&2; exit 128 ;;\nesac\nexec ${real} "$@"\n`,
+    );
+    const { ok, stdout } = await git(project.dir, ["rev-parse", "--is-inside-work-tree"]);
+    expect({ ok, stdout }).toEqual({ ok: true, stdout: "true\n" });
+  });
+
+  it("is not started for the commit of a branch or of HEAD, unless its files do not tell", async () => {
+    const { dir } = project;
+    project.sh("git worktree add -q -b feature/a ../tree");
+    const head = project.sh("git rev-parse HEAD").trim();
+    const tree = join(dir, "../tree");
+    const known = () =>
+      [dir, tree].flatMap((place) =>
+        ["HEAD", "refs/heads/feature/a"].map((name) => looseCommit(place, name)),
+      );
+    expect(known()).toEqual([head, head, head, head]);
+    project.sh("git checkout -q --detach; git pack-refs --all");
+    expect(known()).toEqual([head, undefined, undefined, undefined]);
+    expect(await Promise.all([headCommit(dir), headCommit(tree)])).toEqual([head, head]);
+    expect(looseCommit(dir, "refs/heads/../../HEAD")).toBe(undefined);
   });
 });
 

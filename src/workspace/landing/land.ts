@@ -5,7 +5,6 @@ import {
   bothDiffs,
   commitOf,
   commitTree,
-  isPartOf,
   type MergedFiles,
   mergeBase,
   mergeTrees,
@@ -92,9 +91,11 @@ async function landOn(old: string, request: LandingRequest): Promise<LandingResu
   const built = await build(request, old);
   if ("kind" in built) return built;
   const move = { repository, target, old, new: built.commit };
-  const blocked = await inTheWay(move);
+  const [blocked, losses] = await Promise.all([
+    inTheWay(move),
+    lossesOf({ repository, old, commit: built.commit, tip, ...built.proof }),
+  ]);
   if (blocked !== undefined) return { kind: "in_the_way", ...blocked };
-  const losses = await lossesOf({ repository, old, commit: built.commit, tip, ...built.proof });
   if (losses.lines.length + losses.gone.length > 0)
     return { kind: "lost", old, new: built.commit, ...losses };
   await request.started?.({ old, new: built.commit, tip });
@@ -114,12 +115,11 @@ interface Built {
 /** The commit that would land, or why there is none. */
 async function build(request: LandingRequest, old: string): Promise<Built | LandingResult> {
   const { repository, target, tip, message, squash, earlier = [] } = request;
-  if (await isPartOf(repository, tip, old)) return { kind: "nothing", old };
   const base = await mergeBase(repository, old, tip);
+  if (base === tip) return { kind: "nothing", old };
   if (base === undefined) return failed(`${tip} and ${shortName(target)} have no commit in common`);
   const sides = { base, target: old, tip };
-  const own = (await request.merged?.(sides)) ?? {};
-  const merge = await mergeTrees(repository, old, tip);
+  const [own = {}, merge] = await Promise.all([request.merged?.(sides), mergeTrees(repository, old, tip)]);
   if ("failed" in merge) return failed(merge.failed);
   const files = merge.files.filter((file) => !Object.hasOwn(own, file));
   if (files.length > 0) {
@@ -128,8 +128,8 @@ async function build(request: LandingRequest, old: string): Promise<Built | Land
   }
   const except = Object.keys(own);
   const tree = except.length === 0 ? merge.tree : await withFiles(repository, merge.tree, own);
-  const isSame = tree === (await treeOf((args) => git(repository, args), old));
-  if (isSame && squash) return { kind: "nothing", old };
+  if (squash && tree === (await treeOf((args) => git(repository, args), old)))
+    return { kind: "nothing", old };
   const made = await commitTree(repository, { tree, parents: squash ? [old] : [old, tip], message });
   if (typeof made !== "string") return failed(made.failed);
   // What people brought to the target themselves counts as landed, too.

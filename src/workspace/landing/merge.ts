@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Git, type GitOptions, git, SOMEBODY, scratchFolder } from "../git.js";
+import { type Git, type GitOptions, git, looseCommit, SOMEBODY, scratchFolder } from "../git.js";
 
 /** Two commits, and where they met last. */
 export interface Sides {
@@ -65,12 +65,11 @@ export async function withFiles(repository: string, tree: string, files: MergedF
     return stdout.trim();
   };
   try {
-    await run(["read-tree", tree]);
-    const places: string[] = [];
-    for (const [path, text] of Object.entries(files)) {
+    const place = async ([path, text]: [string, string | null]): Promise<string> => {
       const id = text === null ? "0".repeat(tree.length) : await run(["hash-object", "-w", "--stdin"], text);
-      places.push(`${text === null ? "0" : "100644"} ${id}\t${path}\0`);
-    }
+      return `${text === null ? "0" : "100644"} ${id}\t${path}\0`;
+    };
+    const [, ...places] = await Promise.all([run(["read-tree", tree]), ...Object.entries(files).map(place)]);
     await run(["update-index", "-z", "--index-info"], places.join(""));
     return await run(["write-tree"]);
   } finally {
@@ -121,6 +120,8 @@ export async function isPartOf(repository: string, commit: string, whole: string
 
 /** The commit of that name; undefined: there is none. */
 export async function commitOf(repository: string, name: string): Promise<string | undefined> {
+  const known = looseCommit(repository, name);
+  if (known !== undefined) return known;
   const { ok, stdout } = await git(repository, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
   return ok ? stdout.trim() : undefined;
 }

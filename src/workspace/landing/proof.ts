@@ -50,8 +50,8 @@ export async function lossesOf(question: Question): Promise<Losses> {
   const paths = ["--", ...except.map((file) => `:(top,exclude,literal)${file}`)];
   const diff = async (args: string[], stdin = ""): Promise<Hunk[]> =>
     hunksOf((await git(repository, ["diff-tree", ...PATCH, ...args, ...paths], { stdin })).stdout);
-  const gone = await goneFrom(repository, commit, earlier);
-  const missing = missingIn(await diff([old, commit]));
+  const [gone, changes] = await Promise.all([goneFrom(repository, commit, earlier), diff([old, commit])]);
+  const missing = missingIn(changes);
   if (missing.size === 0) return { lines: [], gone };
   // What each commit of the tip does, merges left out: those add nothing of their own.
   const commits = await git(repository, ["rev-list", "--no-merges", `${old}..${tip}`]);
@@ -65,6 +65,11 @@ export async function lossesOf(question: Question): Promise<Losses> {
 }
 
 async function goneFrom(repository: string, commit: string, earlier: Landed[]): Promise<string[]> {
+  const tips = earlier.flatMap(({ new: moved, tip }) => [moved, tip].filter((one) => one !== undefined));
+  // One question for all of them; mostly nothing is gone.
+  const stdin = [...tips, `^${commit}`].join("\n");
+  const missing = await git(repository, ["rev-list", "--max-count=1", "--stdin"], { stdin });
+  if (tips.length === 0 || (missing.ok && missing.stdout === "")) return [];
   const gone: string[] = [];
   for (const one of earlier)
     for (const each of [one.new, one.tip])

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { makeFolders } from "../../records/files.js";
 import { type Git, git } from "../git.js";
 import { removeLeftLocks } from "../left-locks.js";
-import { ownGit, ownRecords } from "../worktree/worktree.js";
+import { isRecorded, ownGit, ownRecords } from "../worktree/worktree.js";
 import { type Impossible, saidBy } from "./merge.js";
 
 /** Whatever the user's settings are: only the files of the commit are written. */
@@ -42,6 +42,7 @@ export async function holdCommit(
 /** Takes away a checkout of ralph's own, which holds no work, and the folder around it if it was the last one there. */
 export async function removeOwnWorktree(repository: string, path: string): Promise<boolean> {
   const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (!isThere && !isRecorded(repository, path)) return true;
   if (isThere && ownRecords(path, repository) === undefined) return false;
   // Twice: a git that was killed while it made the worktree leaves it locked.
   const { ok } = await git(repository, ["worktree", "remove", "--force", "--force", path]);

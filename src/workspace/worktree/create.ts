@@ -30,16 +30,17 @@ export interface Setup {
  */
 export async function createWorktree(origin: string, worktree: Worktree, setup: Setup): Promise<string[]> {
   const { path, branch } = worktree;
-  if ((await headCommit(origin)) === undefined) {
+  const from = setup.from ?? (await headCommit(origin));
+  if (from === undefined) {
     throw new RalphError("a worktree needs a commit, and this repository has none", {
       code: "no_commit",
       hint: "commit something first",
     });
   }
   // Of two runs that want the same name at the same moment, one gets the branch.
-  const made = await git(origin, ["branch", "--no-track", branch, setup.from ?? "HEAD"]);
+  const made = await git(origin, ["update-ref", `refs/heads/${branch}`, from, ""]);
   if (!made.ok) throw failed(`cannot make the branch ${branch}`, made.stderr);
-  const isFree = (await whatIsAt(origin, path)) === undefined;
+  const isFree = whatIsAt(origin, path) === undefined;
   try {
     if (!isFree) throw failed("cannot make the worktree", `${path} is taken`);
     const copied = await fill(origin, worktree, setup);
@@ -47,7 +48,7 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
     return copied;
   } catch (error) {
     if (isFree) await takeAway(origin, path);
-    await git(origin, ["branch", "--quiet", "-D", branch]);
+    await git(origin, ["update-ref", "-d", `refs/heads/${branch}`, from]);
     throw setup.signal?.aborted ? interrupted() : error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Captured } from "../../process/capture.js";
-import { type Git, SOMEBODY, someOf } from "../git.js";
+import { type Git, looseCommit, SOMEBODY, someOf } from "../git.js";
 import { readIndex } from "../index-file.js";
 import { removeLeftLocks } from "../left-locks.js";
 import { RUNTIME_FILES } from "../runtime.js";
@@ -33,15 +33,22 @@ export async function settleWorktree(worktree: Settlement): Promise<Leftovers> {
   if (records === undefined) return leftoversOf(path, false, [NO_WORKTREE]);
   const halfDone = await unfinished(path);
   if (halfDone !== undefined) return leftoversOf(path, false, [halfDone]);
-  const first = await commitLeftovers(inTree, branch, worktree);
+  // Most agents commit all that they do: then there is nothing to stage.
+  const isClean =
+    (await inTree(STAGED)).ok && (await uncommitted(worktree, inTree, NOTHING_LEFT)).length === 0;
+  const first = isClean ? NOTHING_LEFT : await commitLeftovers(inTree, branch, worktree);
   const isTriedAgain =
     first.failures.length > 0 && !stop?.aborted && removeLeftLocks([records], 0).removed.length > 0;
   const last = isTriedAgain ? await commitLeftovers(inTree, branch, worktree) : first;
-  const failures = [...last.failures, ...(await uncommitted(worktree, inTree, last))];
-  const notOnBranch = await followHead(inTree, branch);
+  const left = isClean ? [] : await uncommitted(worktree, inTree, last);
+  const failures = [...last.failures, ...left];
+  const notOnBranch = await followHead(inTree, path, branch);
   return leftoversOf(path, first.found || last.found, stop?.aborted ? [INTERRUPTED] : failures, notOnBranch);
 }
 
+/** Fails where something is staged. */
+const STAGED = ["diff", "--cached", "--quiet", "--ignore-submodules=none"];
+const NOTHING_LEFT: CommitResult = { found: false, failures: [], inner: [] };
 const INTERRUPTED = "interrupted before all was committed";
 const NO_WORKTREE = "its .git is gone, or is not the one that ralph made";
 
@@ -77,7 +84,7 @@ async function commitLeftovers(inTree: Git, branch: string, worktree: Settlement
   const failures = [...saidBy(added), ...inner.map((folder) => `${folder} is a repository of its own`)];
   // What must stay out may still be in.
   if (!cleared.ok) return { found: false, failures: saidBy(cleared), inner };
-  const { ok: isEmpty } = await inTree(["diff", "--cached", "--quiet", "--ignore-submodules=none"]);
+  const { ok: isEmpty } = await inTree(STAGED);
   if (isEmpty) return { found: false, failures, inner };
   const inTheWay = await leaveOtherBranch(inTree, branch);
   if (inTheWay !== undefined) return { found: true, failures: [inTheWay, ...failures], inner };
@@ -122,13 +129,14 @@ async function leaveOtherBranch(inTree: Git, branch: string): Promise<string | u
  * An agent may have gone on to a branch of its own: the worktree's branch follows, so that merging it brings
  * all of the work. Returns what is wrong where that would take more than moving forward.
  */
-async function followHead(inTree: Git, branch: string): Promise<string | undefined> {
+async function followHead(inTree: Git, path: string, branch: string): Promise<string | undefined> {
   const name = `refs/heads/${branch}`;
-  const current = (await inTree(["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
-  const [head, own] = [await commitOf(inTree, "HEAD"), await commitOf(inTree, name)];
+  const commit = async (one: string) => looseCommit(path, one) ?? (await commitOf(inTree, one));
+  const [head, own] = await Promise.all([commit("HEAD"), commit(name)]);
   if (head === "" || (await isPartOf(inTree, head, own))) return undefined;
   const isBehind = own === "" || (await isPartOf(inTree, own, head));
   if (isBehind && (await inTree(["update-ref", name, head, own])).ok) return undefined;
+  const current = (await inTree(["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
   const where = current === "" ? `commit ${head}` : `the branch ${current.replace("refs/heads/", "")}`;
   return `${branch} does not hold all of the work: merge ${where} instead`;
 }
@@ -139,5 +147,6 @@ async function commitOf(inTree: Git, name: string): Promise<string> {
 }
 
 async function isPartOf(inTree: Git, commit: string, whole: string): Promise<boolean> {
+  if (commit === whole) return true;
   return whole !== "" && (await inTree(["merge-base", "--is-ancestor", commit, whole])).ok;
 }

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { RalphError } from "../../errors.js";
 import type { Captured } from "../../process/capture.js";
@@ -77,18 +77,24 @@ export function oneLine(said: string, between: string): string {
 
 /** What is in the way of a worktree of that name, if anything is. */
 export async function takenBy(origin: string, { path, branch }: Worktree): Promise<string | undefined> {
-  const there = await whatIsAt(origin, path);
+  const there = whatIsAt(origin, path);
   if (there !== undefined) return there;
   const { ok } = await git(origin, ["show-ref", "--verify", "--quiet", `refs/heads/${branch}`]);
   return ok ? `the branch ${branch}` : undefined;
 }
 
 /** A worktree on a disk that is not mounted is there, too: git knows of it. */
-export async function whatIsAt(origin: string, path: string): Promise<string | undefined> {
+export function whatIsAt(origin: string, path: string): string | undefined {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path;
-  const { stdout } = await git(origin, ["worktree", "list", "--porcelain"]);
-  const isKnown = stdout.split("\n").includes(`worktree ${realPlace(path)}`);
-  return isKnown ? `git's record of ${path}` : undefined;
+  return isRecorded(origin, path) ? `git's record of ${path}` : undefined;
+}
+
+/** Whether git has a record of a worktree in that folder, which need not be there. */
+export function isRecorded(origin: string, path: string): boolean {
+  const all = join(gitFolders(origin)[0] ?? "", "worktrees");
+  const place = join(realPlace(path), ".git");
+  const names = existsSync(all) ? readdirSync(all) : [];
+  return names.some((name) => resolve(all, name, textAt(join(all, name, "gitdir"))?.trim() ?? "") === place);
 }
 
 /** Removes a worktree and its branch, if all of its work is in the checkout and nothing is left in it. */

@@ -115,7 +115,7 @@ function ofRun(run: RunFolder) {
     ["Run", run.id],
     ["Status", current],
     // The one at work, as `ralph ls` counts.
-    ["Iteration", `${iterations + (AT_WORK.includes(current) ? 1 : 0)}/${spec.limits.maxIterations}`],
+    ["Iteration", `${iterations + (AT_WORK.includes(current) ? 1 : 0)}/${(state?.limits ?? spec.limits).maxIterations}`],
     ["Started", localTime(new Date(spec.createdAt)).replace("T", " ")],
     ["Consecutive failures", state?.consecutiveFailures ?? 0],
     ...waitOf(current, state),

@@ -146,12 +146,16 @@ export function addTime(state: RunState, event: Events.LoopEvent, until: string)
 function changes(state: RunState, event: Events.LoopEvent): Partial<RunState> {
   switch (event.type) {
     case "run.started": {
-      const { name, recipe, agent, workspace, limits, background, parallel } = event;
+      const { name, recipe, agent, workspace, background, parallel } = event;
+      const limits = limitsOfAll(event.limits, event);
       const asked = { agent, asked: agent, workspace, limits, background, parallel };
       return { name, recipe, ...asked, startedAt: event.ts };
     }
     case "run.resumed":
-      return { ...resumed(state), asked: event.agent, limits: event.limits ?? state.limits };
+      return {
+        ...{ ...resumed(state), asked: event.agent },
+        limits: event.limits ? limitsOfAll(event.limits, state) : state.limits,
+      };
     case "run.paused":
       return { status: "paused" };
     case "iteration.started": {
@@ -200,6 +204,14 @@ function changes(state: RunState, event: Events.LoopEvent): Partial<RunState> {
     default:
       return {};
   }
+}
+
+/** Lanes that race have as many iterations each. */
+function limitsOfAll(
+  limits: Events.Limits,
+  { recipe, parallel = 1 }: Pick<RunState, "recipe" | "parallel">,
+): Events.Limits {
+  return recipe === "stories" ? limits : { ...limits, maxIterations: limits.maxIterations * parallel };
 }
 
 function callBegun({ calls }: RunState, ts: string): RunState["calls"] {

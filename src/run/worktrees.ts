@@ -42,7 +42,7 @@ export async function worktreesOf(origin: string): Promise<OwnWorktree[]> {
     const branch = fieldOf(fields, "branch")?.replace("refs/heads/", "") ?? null;
     const commit = fieldOf(fields, "HEAD") ?? "";
     const run = runs.get(path) ?? runOfLane(relative(folder, path));
-    found.push({ path, branch, commit, run, ...(await standingOf(origin, { path, commit, run })) });
+    found.push({ path, branch, commit, run, ...(await standingOf(origin, { path, branch, commit, run })) });
   }
   return found.sort((a, b) => a.lastAt.getTime() - b.lastAt.getTime());
 }
@@ -77,13 +77,14 @@ function runOfLane(path: string): RunFolder | undefined {
 
 async function standingOf(
   origin: string,
-  { path, commit, run }: Pick<OwnWorktree, "path" | "commit" | "run">,
+  { path, branch, commit, run }: Pick<OwnWorktree, "path" | "branch" | "commit" | "run">,
 ): Promise<Pick<OwnWorktree, "state" | "landed" | "uncommitted" | "bytes" | "lastAt">> {
   const state = run?.state();
   const spec = run && specOf(run);
   const targets = [spec?.branch, ...Object.keys(state?.landings ?? {}), state?.finished?.branch];
   let landed: string | null = null;
-  for (const target of new Set(targets.filter((one) => one !== undefined)))
+  // The result of a race is the branch of a lane: its own work has not landed anywhere by that.
+  for (const target of new Set(targets.filter((one) => one !== undefined).filter((one) => one !== branch)))
     if (landed === null && (await isPartOf(origin, commit, `refs/heads/${target}`))) landed = target;
   const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
   const status = run?.status(state?.status);

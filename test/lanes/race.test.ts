@@ -41,6 +41,11 @@ describe("a race", () => {
     expect(finished.branch).toBe(finished.lanes?.[0]?.branch);
     expect(p.sh(`git show ${finished.branch}:made.txt`)).toBe("new\n");
     expect((await p.ralph("verify")).code).toBe(0);
+    const cleaned = await p.ralph("clean", "--worktrees", "--yes");
+    expect({ code: cleaned.code, isThere: existsSync(finished.worktree ?? "") }).toEqual({
+      ...{ code: 0, isThere: true },
+    });
+    expect((await p.ralph("status")).stdout).toContain("Iteration: 1/");
     const loser = finished.lanes?.[1];
     expect(existsSync(loser?.worktree ?? "")).toBe(true);
     expect(p.sh(`git rev-parse --verify ${loser?.branch}`)).toMatch(/^\w{40}/);

@@ -53,8 +53,8 @@ interface Move {
 }
 
 /** What keeps the checkout of a branch from being brought along, before anything is done; undefined: nothing. */
-export async function inTheWay(move: Move, known?: CheckedOut): Promise<InTheWay | undefined> {
-  const there = known ?? (await checkoutOf(move.repository, move.target));
+export async function inTheWay(move: Move): Promise<InTheWay | undefined> {
+  const there = await checkoutOf(move.repository, move.target);
   if (there === undefined) return undefined;
   const { path: checkout, busy = await unfinished(there.path) } = there;
   if (busy !== undefined) return { checkout, files: [], said: busy };
@@ -111,9 +111,9 @@ type Moved =
  */
 export async function moveBranch(move: Move): Promise<Moved> {
   const { repository, target, old, new: commit } = move;
-  const there = await checkoutOf(repository, target);
-  const blocked = there && (await inTheWay(move, there));
+  const blocked = await inTheWay(move);
   if (blocked !== undefined) return { kind: "in_the_way", ...blocked };
+  const there = await checkoutOf(repository, target);
   if (there === undefined) {
     const args = ["update-ref", "-m", "ralph: landed", target, commit, old];
     const { ok, stderr } = await git(repository, args);

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import { ralphHome } from "../records/home.js";
 import { groupOf, RESULTS, resultFilter } from "../records/result.js";
-import type { RunState } from "../records/run-state.js";
+import { limitsOfAll, type RunState } from "../records/run-state.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { hasAnswer } from "../records/words.js";
 import { invalid } from "../settings/limits.js";
@@ -109,13 +109,14 @@ function ofRun(run: RunFolder) {
   const state = run.state();
   const current = run.status(state?.status);
   const answered = hasAnswer(run);
+  const allowed = limitsOfAll(spec.limits, state ?? { recipe: spec.recipe.kind }).maxIterations;
   const { reason = null, iterations = 0, costUsd = null, question = null } = state ?? {};
   const facts: Fact[] = [
     ["Ralph Loop", name],
     ["Run", run.id],
     ["Status", current],
     // The one at work, as `ralph ls` counts.
-    ["Iteration", `${iterations + (AT_WORK.includes(current) ? 1 : 0)}/${(state?.limits ?? spec.limits).maxIterations}`],
+    ["Iteration", `${iterations + (AT_WORK.includes(current) ? 1 : 0)}/${allowed}`],
     ["Started", localTime(new Date(spec.createdAt)).replace("T", " ")],
     ["Consecutive failures", state?.consecutiveFailures ?? 0],
     ...waitOf(current, state),

@@ -1,4 +1,6 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { RalphError } from "../errors.js";
 import type { LoopEventBody } from "../events.js";
 import type { Answer, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import type { Story } from "../recipes/stories/tasks.js";
@@ -6,12 +8,14 @@ import { writeFresh } from "../records/files.js";
 import type { Lane } from "../records/run-state.js";
 import { isSuccess } from "../stop-reasons.js";
 import { fenced } from "../verify/excerpt.js";
-import { SOMEBODY, someOf } from "../workspace/git.js";
+import { type Git, gitFolders, namesIn, SOMEBODY, someOf } from "../workspace/git.js";
 import type { LandingResult } from "../workspace/landing/land.js";
 import { isPartOf, type MergedFiles } from "../workspace/landing/merge.js";
+import { removeLeftLocks } from "../workspace/left-locks.js";
 import { stage } from "../workspace/stage.js";
 import { unfinished } from "../workspace/start.js";
 import { ownGit } from "../workspace/worktree/worktree.js";
+import { filesBetween } from "./commits.js";
 
 /** How often a lane gets its work back, and how many iterations it has each time to merge what has landed. */
 export const MOST_TRIES = 2;
@@ -75,9 +79,11 @@ function storyText({ id, title, acceptanceCriteria, description }: Story): strin
 /** Merges what has landed into a lane, as far as git can. What conflicts is left to the agent of the lane. */
 export async function mergeIntoLane(path: string, target: string, own: MergedFiles): Promise<void> {
   const inTree = ownGit(path, undefined);
-  const isMerging = (await unfinished(path)) !== undefined;
-  const isMerged = isMerging || (await isPartOf(path, target, "HEAD"));
-  if (!isMerged) await inTree([...SOMEBODY, "merge", "--quiet", "--no-commit", "--no-ff", target]);
+  if (!(await beginMerge(path, target, inTree))) {
+    await undoCutOff(path, target, inTree);
+    if (!(await beginMerge(path, target, inTree)))
+      throw new RalphError(`cannot merge what has landed into ${path}`, { code: "merge_failed" });
+  }
   for (const [file, text] of Object.entries(own)) if (text !== null) writeFresh(join(path, file), text);
   await stage(
     path,
@@ -89,6 +95,24 @@ export async function mergeIntoLane(path: string, target: string, own: MergedFil
   const args = ["commit", "--quiet", "--no-verify", "--message", "Merge what has landed"];
   const asUser = await inTree(args);
   if (!asUser.ok) await inTree([...SOMEBODY, ...args]);
+}
+
+/** Whether what has landed is merged, or the merge is under way. */
+async function beginMerge(path: string, target: string, inTree: Git): Promise<boolean> {
+  const isBegun = async (): Promise<boolean> =>
+    (await unfinished(path)) !== undefined || (await isPartOf(path, target, "HEAD"));
+  if (await isBegun()) return true;
+  await inTree([...SOMEBODY, "merge", "--quiet", "--no-commit", "--no-ff", target]);
+  return isBegun();
+}
+
+/** All work of a lane is committed when it lands: what else is there is left of a merge that was cut off. */
+async function undoCutOff(path: string, target: string, inTree: Git): Promise<void> {
+  removeLeftLocks(gitFolders(path).slice(1), 0);
+  await inTree(["reset", "--quiet", "--hard"]);
+  const written = new Set(await filesBetween(path, "HEAD", target));
+  const { stdout } = await inTree(["ls-files", "--others", "--full-name", "-z"]);
+  for (const file of namesIn(stdout)) if (written.has(file)) rmSync(join(path, file), { force: true });
 }
 
 /** The same recipe for a lane that got its work back; it is not done while the merge is not. */

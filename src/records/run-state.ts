@@ -207,7 +207,7 @@ function changes(state: RunState, event: Events.LoopEvent): Partial<RunState> {
 }
 
 /** Lanes that race have as many iterations each. */
-function limitsOfAll(
+export function limitsOfAll(
   limits: Events.Limits,
   { recipe, parallel = 1 }: Pick<RunState, "recipe" | "parallel">,
 ): Events.Limits {

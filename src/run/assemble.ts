@@ -231,6 +231,15 @@ export const systemClock: Clock = {
 /** How long the commit may take after a second signal. */
 const HURRIED_MS = 20_000;
 
+/** Aborted so long after the other one, which may be aborted already. */
+function soonAfter(signal: AbortSignal, ms: number): AbortSignal {
+  const end = new AbortController();
+  const wait = (): void => AbortSignal.timeout(ms).addEventListener("abort", () => end.abort());
+  if (signal.aborted) wait();
+  else signal.addEventListener("abort", wait, { once: true });
+  return end.signal;
+}
+
 /** Commits what an agent left uncommitted in a worktree, or on another branch: a merge would not have it. */
 async function* settle(
   spec: RunSpec,
@@ -247,7 +256,7 @@ async function* settle(
   const { settleWorktree } = await import("../workspace/worktree/leftovers.js");
   const { landingMessage } = await import("../workspace/landing/merge.js");
   const message = landingMessage(titleOf(spec), id);
-  const stop = kill.aborted ? AbortSignal.timeout(HURRIED_MS) : kill;
+  const stop = soonAfter(kill, HURRIED_MS);
   const { found, failure } = await settleWorktree({ path: worktree, origin, message, copied, stop });
   if (!found && failure === undefined) return { worktree };
   const passed = failure === undefined;

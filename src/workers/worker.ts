@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { orElse, RalphError } from "../errors.js";
 import { type LockHolder, livingLoops } from "../records/lock.js";
 import { resultOf } from "../records/result.js";
-import { activeMsUntil, type RunState } from "../records/run-state.js";
+import { activeMsUntil, limitsOfAll, type RunState } from "../records/run-state.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import type { SpecRecord } from "../records/spec.js";
 import { readRecord, type WorkerFiles, type WorkerRecord, workerFiles, workerNames } from "./files.js";
@@ -174,7 +174,7 @@ function runRow(folder: RunFolder, isLiving: boolean): LoopRow[] {
   if (!isLiving && Date.parse(state.lastSeenAt) < Date.now() - RECENT_MS) return [];
   const isPaused = isLiving && existsSync(folder.pause);
   // The end of a journal does not show limits that a resume has raised.
-  const limits = orElse(() => folder.shown().limits, state.limits);
+  const limits = orElse(() => limitsOfAll(folder.shown().limits, state), state.limits);
   const status = isPaused ? "paused" : statusOf(state, isLiving);
   const standing = isPaused && state.status === "running" ? "pausing" : status;
   return [rowOf("run", folder.name(), standing, { ...state, limits })];

@@ -74,6 +74,28 @@ describe("a race", () => {
     });
   });
 
+  test("a usage limit holds the lanes of that agent; those of the other one go on", async () => {
+    const rejected = `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":'$(($(date +%s) + 3600))'}}`;
+    const p = project({
+      limited: {
+        does: `echo '${rejected}'; echo '{"type":"result","subtype":"success","is_error":true,"result":"You have hit your limit"}'; echo >> ../limited; exit 1`,
+      },
+      // It is asked again when the other one has said that it is limited.
+      free: {
+        does: "until test -s ../limited; do sleep 0.05; done; test -f first && echo new > made.txt; touch first",
+      },
+    });
+    const { code, finished, events } = await p.ralph(...RACE, "--agent", "limited", "--agent", "free");
+    const waits = events.filter(({ type }) => type === "limit.waiting").map(({ lane }) => lane);
+    expect({ code, waits, lanes: results(finished.lanes) }).toEqual({
+      ...{ code: 0, waits: ["limited-1"] },
+      lanes: [
+        ["free-1", "won"],
+        ["limited-1", "stopped"],
+      ],
+    });
+  });
+
   test("--all lets every lane finish: the fewest changed lines win, then the lowest cost", async () => {
     const p = project({
       long: { does: "seq 9 > made.txt" },

@@ -15,6 +15,8 @@ export interface CommandRow {
   run?: (...given: Parameters<Parameters<Command["action"]>[0]>) => Promise<number> | number;
   commands?: CommandRow[];
   isHidden?: true;
+  /** The one that is meant where no command of its family is given. */
+  isDefault?: boolean;
   /** Words that begin with - are not refused. */
   takesAnything?: true;
   /** The first argument ends the flags of this command. */
@@ -28,8 +30,9 @@ export function row(words: string, about: string, more: Omit<CommandRow, "words"
 export function addCommand(parent: Command, row: CommandRow, exitWith: (code: number) => void): void {
   const { words, args = {}, run } = row;
   const [name = "", ...operands] = words.split(" ");
-  const command = parent.command(name, { hidden: row.isHidden === true }).description(row.about);
-  command.helpOption(row.isHidden ? false : "-h, --help", "show help");
+  const { about, isHidden: hidden = false, isDefault = false } = row;
+  const command = parent.command(name, { hidden, isDefault }).description(about);
+  command.helpOption(hidden ? false : "-h, --help", "show help");
   // Of `[loop] <text>`, one argument alone is the text.
   const isText = operands.join(" ") === "[loop] <text>";
   if (isText) command.usage("[options] [loop] <text>");

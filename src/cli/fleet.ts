@@ -11,17 +11,18 @@ const SUBMIT = [
 ].map((one) => ({ ...one, group: "Fleet:" }));
 
 /** Recipes that a job can be. */
-const RECIPES = ["run", "loop", "stories", "pipeline"];
+const RECIPES = ["run", "loop", "race", "stories", "pipeline"];
 /** Flags that are about the terminal that a run is in. */
 const isOfTerminal = ({ flags, group }: Flag): boolean =>
-  group === "Output:" || group === "Report:" || /^--(no-inhibit|pr|parallel)\b/.test(flags);
+  group === "Output:" || group === "Report:" || /^--(no-inhibit|pr)\b/.test(flags);
 
 const nameOf = ({ words }: CommandRow): string => words.split(" ")[0] ?? "";
 
 /** The same command, which makes a job of the run that it would start. */
 function submitted(recipe: CommandRow, example = EXAMPLES[nameOf(recipe)] ?? ""): CommandRow {
   const { words, about, args, flags = [], run, commands } = recipe;
-  const inner = commands?.filter((one) => nameOf(one) === "run").map((one) => submitted(one, example));
+  const runs = commands?.filter((one) => nameOf(one) === "run");
+  const inner = runs?.map((one) => ({ ...submitted(one, example), isDefault: true }));
   if (inner !== undefined)
     return row(words, about, { help: [about, `ralph fleet submit ${example}`], commands: inner });
   return row(words, about, {
@@ -42,7 +43,8 @@ function submitted(recipe: CommandRow, example = EXAMPLES[nameOf(recipe)] ?? "")
 
 const EXAMPLES: Record<string, string> = {
   run: 'run "Fix the failing test." --check "npm test"',
-  stories: "stories run",
+  race: 'race "Make the tests pass" --check "npm test" --agent claude --agent codex',
+  stories: "stories run --parallel 4",
   pipeline: "pipeline run specs/recipe-saver.md",
   loop: 'loop "Add a login page" --check "npm test"',
 };

@@ -115,12 +115,20 @@ function takesText(program: Command, name: string | undefined): boolean {
 /** The meaning of a word that other tools have counts more than a name that looks like it. */
 function unknownCommand(program: Command, what: string): string {
   const [line = "", word = ""] = /^unknown command '(.*?)'/s.exec(what) ?? [];
-  const parent = program.commands.find((one) => one.name() === process.argv[2]);
+  const path = commandsIn(program, process.argv.slice(2, process.argv.indexOf(word, 2)));
+  const parent = path.at(-1);
   const known = parent?.commands.map((one) => one.name()) ?? [];
   const meaning = parent === undefined ? meaningOf(word) : undefined;
   if (meaning !== undefined) return `${line} (${meaning})`;
   const rows = Object.entries(SYNONYMS);
   const [meant] = rows.find(([name, words]) => known.includes(name) && words.includes(word)) ?? [];
-  if (meant !== undefined) return `${line} (did you mean: ralph ${parent?.name()} ${meant})`;
+  if (meant !== undefined)
+    return `${line} (did you mean: ralph ${[...path.map((one) => one.name()), meant].join(" ")})`;
   return parent === undefined || what !== line ? what : `${line} (its commands are ${known.join(", ")})`;
+}
+
+/** The commands that the words name, the outer ones first. */
+function commandsIn(program: Command, [word, ...rest]: string[]): Command[] {
+  const inner = program.commands.find((one) => one.name() === word);
+  return inner === undefined ? [] : [inner, ...commandsIn(inner, rest)];
 }

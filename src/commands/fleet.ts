@@ -9,11 +9,11 @@ import { makePrivateFolder } from "../records/files.js";
 import { writableHome } from "../records/home.js";
 import { requestFrom } from "../run/flags.js";
 import { handleSignals } from "../run/signals.js";
-import { dollars, wholeNumber } from "../settings/limits.js";
+import { dollars, saysSomething, wholeNumber } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import { harmlessLine } from "../views/harmless.js";
 import { git } from "../workspace/git.js";
-import { withEngine, withFleet } from "./fleet-engine.js";
+import { withEngine } from "./fleet-engine.js";
 import { formatterFor, note, type OutputFlags, printAs, say, warn } from "./output.js";
 import type { Elsewhere } from "./start-run.js";
 
@@ -58,6 +58,7 @@ export async function worker({
   const count = wholeNumber("--slots", slots, 1);
   const cost = maxCost === undefined ? undefined : dollars("--max-cost", maxCost);
   for (const tag of tags) checkTag(tag);
+  saysSomething("--name", name);
   const { settings } = await loadSettings(process.cwd());
   const address = fleetAddress(settings, process.env);
   const home = workerHome();
@@ -88,7 +89,8 @@ export async function worker({
 export async function doctor(flags: OutputFlags & { repo?: string }): Promise<number> {
   const { stdout } = await git(process.cwd(), ["remote", "get-url", "origin"]);
   const url = flags.repo ?? (stdout.trim() || undefined);
-  const findings = await withFleet((engine) => examineFleet(engine, workerHome(), url));
+  const { settings } = await loadSettings(process.cwd());
+  const findings = await examineFleet(fleetAddress(settings, process.env), workerHome(), url);
   const isBad = findings.some(({ status }) => status === "problem");
   const { mark } = formatterFor(flags);
   const marks = { ok: mark.pass, warning: mark.warning, problem: mark.fail };

@@ -1,8 +1,10 @@
 import { hostname } from "node:os";
 import type { LoopEvent, RunFinished } from "../events.js";
+import { loopOf } from "../records/lanes.js";
+import { OWN_AGENT } from "../records/limited.js";
 import type { RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
-import type { PreparedRun } from "../run/spec.js";
+import type { PreparedRun, RunSpec } from "../run/spec.js";
 import type { Showing } from "../run/terminal.js";
 import { CHECK_TIMEOUT_MS } from "../settings/limits.js";
 import { type ByEvent, shownBy, type View } from "../views/view.js";
@@ -45,7 +47,12 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
   let broken: string | undefined;
   let handled: Promise<unknown> = Promise.resolve();
   const heard = wordsFor(claim);
-  const timer = setInterval(() => void upload?.journal(), UPLOAD_MS);
+  let standing: Readonly<RunState> | undefined;
+  const timer = setInterval(() => {
+    void upload?.journal();
+    // Nobody is at work: its iterations are finished, and the job may go back.
+    if (claim.isDraining && standing !== undefined && !isAtWork(standing, spec)) claim.stop.abort();
+  }, UPLOAD_MS);
   const pushes = setInterval(() => void pusher.forward(), leaseMs);
 
   const end = async (event: Finished): Promise<void> => {
@@ -53,16 +60,16 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
     // An end that could not be written down is no end of the job.
     if (folder?.lastEvent()?.ts !== event.ts) broken = event.message ?? "its records cannot be written";
     if (broken !== undefined) return;
-    unpushed = await pusher.last();
+    unpushed = await pusher.last(event.success ? event.branch : undefined);
     if (lease.isLost()) return;
     // The worker that takes it next goes on, and does not take this end for the end of the job.
     if (claim.isDraining && event.reason === "interrupted" && !claim.wanted.cancelled)
       await job.updateData({ ...job.data, goesOnFrom: event.ts });
-    upload?.release();
+    for (const who of [OF_RUN, ...Object.keys(standing?.lanes ?? {})]) upload?.release(who);
     await upload?.files();
     await upload?.journal();
   };
-  const handlers = handlersOf(claim, { pusher, heard, upload: () => upload, end });
+  const handlers = handlersOf(claim, { site, spec, pusher, heard, upload: () => upload, end });
   const view = (records: RunFolder): View => {
     folder = records;
     upload = uploadOf(store, records, epoch, stored, () => lease.lose("another worker writes its records"));
@@ -74,8 +81,9 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
         // How it ends here is not how the job ends.
         if (lease.isLost()) upload?.end();
         if (event.type === "agent.event" || lease.isLost()) return undefined;
+        standing = state;
         tellProgress(claim, event, state);
-        if (event.type === "run.finished") upload?.hold();
+        if (saysDone(event)) upload?.hold(event.lane ?? OF_RUN);
         const handling = handled.then(() => shownBy(handlers, event, state));
         handled = handling.catch((error) => context.say(`${job.data.id}: ${(error as Error).message}`));
         return handling;
@@ -98,7 +106,24 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
   };
 }
 
+/** Who holds the journal for the run as a whole, and not for a lane. */
+const OF_RUN = "";
+
+/** Records do not go ahead of the work that they tell of: another worker would never do it. */
+function saysDone(event: LoopEvent): boolean {
+  if (event.type === "iteration.finished") return event.stop !== undefined;
+  return event.type === "run.finished" || event.type === "landing.landed";
+}
+
+/** Whether a loop has not come to the end of its iteration. */
+function isAtWork(state: Readonly<RunState>, { lanes }: RunSpec): boolean {
+  const loops = lanes === undefined ? [state] : Object.values(state.lanes ?? {}).map((one) => one.state);
+  return loops.some(({ status }) => status === "running");
+}
+
 interface Parts {
+  site: Site;
+  spec: RunSpec;
   pusher: ReturnType<typeof pusherOf>;
   heard: ReturnType<typeof wordsFor>;
   upload(): Upload | undefined;
@@ -109,29 +134,41 @@ interface Parts {
 /** What has to be safe before the loop goes on. */
 function handlersOf(
   claim: ClaimState,
-  { pusher, heard, upload, end }: Parts,
+  { site, spec, pusher, heard, upload, end }: Parts,
 ): ByEvent<[state: Readonly<RunState>], Promise<void> | undefined> {
   const { context, lease } = claim;
+  /** A lane has come to its end, or its work has landed. */
+  const keep = async ({ lane = OF_RUN }: LoopEvent): Promise<void> => {
+    await pusher.last();
+    if (lease.isLost()) return;
+    upload()?.release(lane);
+    await upload()?.files();
+    await upload()?.journal();
+  };
   return {
     // Who goes on with it has to know what was asked.
     "run.started": () => upload()?.files(),
     "agent.started": () => lease.ensure(),
-    async "agent.finished"(_, state) {
-      await shareLimits(claim, state);
+    async "agent.finished"(event, state) {
+      await shareLimits(claim, spec, event, state);
       await upload()?.journal();
     },
     "iteration.started": ({ steering }) => heard.taken(steering !== undefined),
-    async "iteration.finished"({ run, iteration, stop }) {
-      // Its work is pushed with the end of the run: the records do not go ahead of it.
-      if (stop !== undefined) return upload()?.hold();
-      await pusher.whole(`Work of ralph run ${run}, iteration ${iteration}`, context.engine.leaseMs);
+    async "iteration.finished"({ run, lane = "", iteration, stop }, state) {
+      // Its work is pushed with the end of its loop.
+      if (stop !== undefined) return;
+      const worktree = state.lanes?.[lane]?.worktree ?? site.worktree;
+      await pusher.whole(
+        worktree,
+        `Work of ralph run ${run}, iteration ${iteration}`,
+        context.engine.leaseMs,
+      );
       await upload()?.files();
       await upload()?.journal();
     },
-    async "run.paused"() {
-      if (claim.isDraining) claim.stop.abort();
-    },
-    "run.finished": end,
+    "landing.landed": keep,
+    "lane.blocked": keep,
+    "run.finished": (event) => (event.lane === undefined ? end(event) : keep(event)),
   };
 }
 
@@ -156,10 +193,15 @@ function tellProgress(
 
 async function shareLimits(
   { context, accounts }: ClaimState,
-  { limited }: Readonly<RunState>,
+  { lanes }: RunSpec,
+  event: LoopEvent,
+  state: Readonly<RunState>,
 ): Promise<void> {
-  for (const [role, limit] of Object.entries(limited)) {
-    const account = accounts[role];
+  // The own agent of a lane in a race is one of the run's.
+  const own =
+    (lanes?.kind === "race" && lanes.lanes.find(({ name }) => name === event.lane)?.role) || OWN_AGENT;
+  for (const [role, limit] of Object.entries(loopOf(state, event).limited)) {
+    const account = accounts[role === OWN_AGENT ? own : role];
     if (account === undefined || limit.kind !== "limit") continue;
     await shareLimit(context.engine.store, account, limit).catch(() => {});
   }

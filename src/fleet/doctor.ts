@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AGENT_NAMES } from "../agents/index.js";
+import type { RalphError } from "../errors.js";
 import { which } from "../process/which.js";
 import { SOMEBODY } from "../workspace/git.js";
-import type { Engine } from "./engine.js";
-import { inMirror, openRemote, pushCommit, type Remote, tipOf, withRemote } from "./remote.js";
+import type { FleetAddress } from "./address.js";
+import { type Engine, openEngine } from "./engine.js";
+import { inBare, openRemote, push, type Remote, tipsOf, withRemote } from "./remote.js";
 
 /** One thing that a fleet needs. */
 export interface Finding {
@@ -24,10 +26,14 @@ const LEAST_BYTES = 2 * 1024 ** 3;
 
 /** Looks at what a worker on this machine would need. Leaves nothing behind, on the remote neither. */
 export async function examineFleet(
-  engine: Engine,
+  address: FleetAddress,
   home: string,
   url: string | undefined,
 ): Promise<Finding[]> {
+  const engine = await openEngine(address).catch((error: RalphError) => {
+    if (error.code === "fleet_unreachable") return error;
+    throw error;
+  });
   const looks: [name: string, look: () => Look | Promise<Look>][] = [
     ["engine", () => engineOf(engine)],
     ["clock", () => clockOf(engine)],
@@ -44,10 +50,13 @@ export async function examineFleet(
       name,
       ...(await Promise.resolve(look()).catch((error: Error) => problem(error.message))),
     });
+  if (!(engine instanceof Error)) await engine.close();
   return findings;
 }
 
-async function engineOf({ store, shown }: Engine): Promise<Look> {
+async function engineOf(engine: Engine | Error): Promise<Look> {
+  if (engine instanceof Error) throw engine;
+  const { store, shown } = engine;
   const { name, isDurable } = await store.describe();
   if (isDurable) return ok(`${name} at ${shown}`);
   return warning(
@@ -56,7 +65,9 @@ async function engineOf({ store, shown }: Engine): Promise<Look> {
 }
 
 /** Leases are counted by clocks: of the engine, and in PostgreSQL of the workers, too. */
-async function clockOf({ store, leaseMs }: Engine): Promise<Look> {
+async function clockOf(engine: Engine | Error): Promise<Look> {
+  if (engine instanceof Error) return warning("not compared with the engine's");
+  const { store, leaseMs } = engine;
   const before = Date.now();
   const { now } = await store.describe();
   const after = Date.now();
@@ -89,17 +100,25 @@ async function remoteOf(url: string): Promise<Look> {
     const ref = `refs/heads/ralph/doctor-${process.pid}-${Date.now()}`;
     const [first, second] = [await emptyCommit(remote), await emptyCommit(remote, "second")];
     try {
-      const made = await pushCommit({ remote, ref, tip: "" }, first);
+      const made = await push(remote, [{ ref, tip: "", to: first }]);
       if (made !== "pushed")
         return problem(`it takes no branch ralph/…: ${typeof made === "object" ? made.failure : made}`);
-      // What a worker would push that has lost its lease: it must be refused.
-      if ((await pushCommit({ remote, ref, tip: "" }, second)) !== "lost")
+      // What a worker would push that has lost its lease, with a branch that is new: both must be refused.
+      const late = [
+        { ref, tip: "", to: second },
+        { ref: `${ref}-lanes`, tip: "", to: second },
+      ];
+      if ((await push(remote, late)) !== "lost")
         return problem("it takes a push that expects another commit: two workers could write one branch");
-      return (await tipOf(remote, ref)) === first
-        ? ok(`${url}: compare-and-swap and --atomic work`)
-        : problem("it lost a push");
+      const [there, more] = await tipsOf(
+        remote,
+        late.map((move) => move.ref),
+      );
+      if (more !== "") return problem("it took one branch of a push with --atomic, and not the other");
+      return there === first ? ok(`${url}: compare-and-swap and --atomic work`) : problem("it lost a push");
     } finally {
-      await withRemote(remote, ["push", "--quiet", remote.url, `:${ref}`], CLEAN_MS);
+      for (const one of [ref, `${ref}-lanes`])
+        await withRemote(remote, ["push", "--quiet", remote.url, `:${one}`], CLEAN_MS);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -109,8 +128,8 @@ async function remoteOf(url: string): Promise<Look> {
 const CLEAN_MS = 60_000;
 
 async function emptyCommit({ mirror }: Remote, text = "first"): Promise<string> {
-  const tree = (await inMirror(mirror, ["mktree"], { stdin: "" })).stdout.trim();
+  const tree = (await inBare(mirror, ["mktree"], { stdin: "" })).stdout.trim();
   return (
-    await inMirror(mirror, [...SOMEBODY, "commit-tree", tree, "-m", `ralph fleet doctor: ${text}`])
+    await inBare(mirror, [...SOMEBODY, "commit-tree", tree, "-m", `ralph fleet doctor: ${text}`])
   ).stdout.trim();
 }

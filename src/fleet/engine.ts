@@ -26,8 +26,8 @@ const PREFIX = "ralph";
 const ANSWER_MS = 10_000;
 /** How long a worker waits for a job before it looks into its other queues. */
 const WAIT_SECONDS = 5;
-/** A job is taken over as often as its workers die. */
 const CLOSE_MS = 1000;
+/** A job is taken over as often as its workers die. */
 const ANY_NUMBER = 1_000_000;
 
 const PACKAGES = { redis: ["bullmq", "ioredis"], postgres: ["bullmq", "pg"] } as const;
@@ -95,7 +95,8 @@ async function redisBase({ url, shown }: FleetAddress, lasting: boolean) {
   return { store: redisStore(redis), connection: { url, ...options, maxRetriesPerRequest: null } };
 }
 
-async function postgresBase({ url, shown }: FleetAddress) {
+async function postgresBase({ url: given, shown }: FleetAddress) {
+  const url = asLibpq(given);
   const { default: pg } = (await load("pg")) as typeof import("pg");
   const { postgresStore } = await import("./postgres.js");
   const options = { connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS };
@@ -109,6 +110,15 @@ async function postgresBase({ url, shown }: FleetAddress) {
     store,
     connection: { connectionString: url, connectionTimeoutMillis: ANSWER_MS, max: 4, migrate: true },
   };
+}
+
+/** `sslmode` means what it means to PostgreSQL's own programs: `require` encrypts, `verify-full` also asks who it is. */
+function asLibpq(given: string): string {
+  const url = new URL(given);
+  const mode = url.searchParams.get("sslmode");
+  // The library has a mode of its own.
+  if (mode !== null && mode !== "no-verify") url.searchParams.set("uselibpqcompat", "true");
+  return url.href;
 }
 
 function unreachable(shown: string, cause: Error & { errors?: Error[] }): RalphError {
@@ -125,12 +135,12 @@ function unreachable(shown: string, cause: Error & { errors?: Error[] }): RalphE
 export async function load(name: string, together: readonly string[] = [name]): Promise<unknown> {
   try {
     const loaded = await import(name);
-    return name === "pg" || loaded.default === undefined ? loaded : { ...loaded.default, ...loaded };
+    return name === "pg" || loaded.default === undefined ? loaded : { ...loaded, ...loaded.default };
   } catch (error) {
     if (!String(systemErrorCode(error)).endsWith("MODULE_NOT_FOUND")) throw error;
     throw new RalphError(`the fleet needs the package ${name}, which is not installed`, {
       code: "package_missing",
-      hint: `npm install --global ${together.join(" ")} (or in the project, where ralph is installed there)`,
+      hint: `npm install --global ${together.join(" ")}; without --global where ralph is installed in the project`,
       cause: error,
     });
   }

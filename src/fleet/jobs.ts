@@ -106,7 +106,7 @@ export async function recordsOf(
   standing: Standing,
   isWhole = false,
 ): Promise<RunFolder> {
-  const isNeeded = (file: string): boolean => isWhole || !file.startsWith("iterations/");
+  const isNeeded = (file: string): boolean => isWhole || !/(^|\/)iterations\//.test(file);
   const { id, name } = standing.entry.job;
   if (!runFolder(home, id).isThere() && standing.job !== undefined) claimName(home, id, name);
   const run = await downloadRun(engine.store, home, id, isNeeded);

@@ -12,33 +12,46 @@ export interface Patience {
 }
 
 /**
- * Until when a loop may be silent and still counts as alive. The lease is renewed for the work's sake and not for the
+ * Until when a run may be silent and still counts as alive. The lease is renewed for the work's sake and not for the
  * process's: every step has a time after which the loop itself would have ended it, and a loop that lets this
- * time pass hangs. `now` in milliseconds.
+ * time pass hangs. Of several lanes, one that is alive is enough. `now` in milliseconds.
  */
 export function lifeOf({ inactivityTimeoutMs, checkTimeoutMs }: Patience, start: number) {
-  const silence = inactivityTimeoutMs || SILENCE_MS;
-  /** Of the step at work. */
-  let allowed = USUAL_MS;
-  let until = start + allowed;
-  const touch = (now: number): void => {
-    until = now + allowed;
+  /** undefined: as long as before. */
+  const allowedFor = (event: LoopEvent): number | undefined => {
+    switch (event.type) {
+      case "agent.event":
+        return undefined;
+      case "agent.started":
+        return (inactivityTimeoutMs || SILENCE_MS) + USUAL_MS;
+      case "check.started":
+      // The checks of a landing begin.
+      case "run.finished":
+        return checkTimeoutMs + USUAL_MS;
+      case "backoff.started":
+        return event.seconds * 1000 + USUAL_MS;
+      case "limit.waiting":
+        return Math.max(0, Date.parse(event.until) - Date.parse(event.ts)) + USUAL_MS;
+      // A person decides when it goes on, and no agent is at work.
+      case "run.paused":
+        return Number.POSITIVE_INFINITY;
+      default:
+        return USUAL_MS;
+    }
   };
+  /** Of the step at work in each lane. */
+  const steps = new Map([["", { allowed: USUAL_MS, until: start + USUAL_MS }]]);
   return {
     /** The loop goes on. */
     event(event: LoopEvent, now: number): void {
-      const left = "until" in event ? Math.max(0, Date.parse(event.until) - Date.parse(event.ts)) : 0;
-      if (event.type === "agent.started") allowed = silence + USUAL_MS;
-      else if (event.type === "check.started") allowed = checkTimeoutMs + USUAL_MS;
-      else if (event.type === "backoff.started") allowed = event.seconds * 1000 + USUAL_MS;
-      else if (event.type === "limit.waiting") allowed = left + USUAL_MS;
-      // A person decides when it goes on, and no agent is at work.
-      else if (event.type === "run.paused") allowed = Number.POSITIVE_INFINITY;
-      else if (event.type !== "agent.event") allowed = USUAL_MS;
-      touch(now);
+      const { lane = "" } = event;
+      const allowed = allowedFor(event) ?? steps.get(lane)?.allowed ?? USUAL_MS;
+      steps.set(lane, { allowed, until: now + allowed });
     },
-    /** The agent at work has used the processor, or changed a file. */
-    touch,
-    isAlive: (now: number): boolean => now < until,
+    /** An agent at work has used the processor, or changed a file; or a check of a landing has begun. */
+    touch(now: number): void {
+      for (const step of steps.values()) step.until = now + step.allowed;
+    },
+    isAlive: (now: number): boolean => [...steps.values()].some(({ until }) => now < until),
   };
 }

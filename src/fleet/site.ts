@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { RalphError } from "../errors.js";
-import { makePrivateFolder, writeAtomic } from "../records/files.js";
+import { writeAtomic } from "../records/files.js";
 import type { RunFolder } from "../records/runs.js";
 import { revealedSpec } from "../records/spec.js";
 import { prepareResume, prepareRun } from "../run/prepare.js";
@@ -11,28 +11,29 @@ import { runSetup } from "../workspace/worktree/create.js";
 import { branchOf, oneLine } from "../workspace/worktree/worktree.js";
 import { downloadRun } from "./download.js";
 import { CLAIM_VARIABLE, type JobData } from "./job.js";
-import { inMirror } from "./remote.js";
+import { type Branch, inBare, putBackLanes } from "./remote.js";
 import type { Store } from "./store.js";
 
-/** Where a claim works: a folder of its own with the records and a worktree, which no other claim knows. */
+/** Where a claim works: a folder of its own with the records, a repository and a worktree, which no other claim knows. */
 export interface Site {
   claim: string;
   path: string;
   /** Of ralph, for this claim alone. */
   home: string;
+  repository: string;
   worktree: string;
-  mirror: string;
 }
 
 export function claimName(id: string, epoch: number): string {
   return `${id}-${epoch}`;
 }
 
-export function siteOf(home: string, mirror: string, id: string, epoch: number): Site {
+export function siteOf(home: string, id: string, epoch: number): Site {
   const claim = claimName(id, epoch);
   const path = join(home, "claims", claim);
-  // The folder gives the branch its name.
-  return { claim, path, mirror, home: join(path, "home"), worktree: join(path, "work", claim) };
+  // The worktrees of lanes come beside this one, whose folder gives its branch the name.
+  const worktree = join(path, "repository-worktrees", claim);
+  return { claim, path, home: join(path, "home"), repository: join(path, "repository.git"), worktree };
 }
 
 const LEAST_ROOM = 64 * 1024 ** 2;
@@ -43,24 +44,24 @@ export function hasRoom(home: string): boolean {
   return bavail * bsize >= LEAST_ROOM;
 }
 
-const MOST_TRIES = 5;
-
-export async function makeSite({ path, mirror, worktree }: Site, commit: string): Promise<void> {
-  makePrivateFolder(path);
-  makePrivateFolder(dirname(worktree));
-  const args = ["worktree", "add", "--quiet", "-B", branchOf(worktree), worktree, commit];
-  let added = await inMirror(mirror, args);
-  // git stumbles over a worktree that another claim is just making.
-  for (let tries = 1; !added.ok && tries < MOST_TRIES; tries += 1) added = await inMirror(mirror, args);
+/** The worktree of the run, as it was pushed last; lanes are put back beside it, and begin where the run began. */
+export async function makeWorktree(
+  { repository, worktree }: Site,
+  job: JobData,
+  branch: Branch,
+): Promise<void> {
+  const hasLanes = job.request.lanes !== undefined;
+  if (hasLanes) await putBackLanes(branch, job);
+  const commit = hasLanes ? job.base : branch.result.tip;
+  const args = ["worktree", "add", "--quiet", "-b", branchOf(worktree), worktree, commit];
+  const added = await inBare(repository, args);
   if (added.ok) return;
   throw new RalphError(`cannot make the worktree: ${oneLine(added.stderr, "; ")}`, {
     code: "worktree_failed",
   });
 }
 
-export async function removeSite({ path, mirror, worktree }: Site): Promise<void> {
-  await inMirror(mirror, ["worktree", "remove", "--force", "--force", worktree]);
-  await inMirror(mirror, ["branch", "--quiet", "-D", branchOf(worktree)]);
+export function removeSite({ path }: Site): void {
   rmSync(path, { recursive: true, force: true });
 }
 
@@ -103,8 +104,11 @@ export async function prepareClaim(
   const { worktree, home } = site;
   const workspace = join(worktree, inside);
   const loaded = await loadSettings(workspace, request.config);
-  await runSetup(workspace, { ...preparing, command: loaded.settings.setup, timeoutMs: SETUP_MS });
-  const here = { workspace, origin: workspace, worktree };
+  const hasLanes = request.lanes !== undefined;
+  const here = hasLanes ? { workspace } : { workspace, origin: workspace, worktree };
+  // Lanes have worktrees of their own, and nobody works in this one.
+  const { setup: command } = hasLanes ? {} : loaded.settings;
+  await runSetup(workspace, { ...preparing, command, timeoutMs: SETUP_MS });
   if (earlier !== undefined) {
     const spec = JSON.parse(readFileSync(earlier.specFile, "utf8")) as RunSpec;
     writeAtomic(earlier.specFile, `${JSON.stringify({ ...spec, ...here }, null, 2)}\n`);

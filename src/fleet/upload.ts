@@ -26,7 +26,8 @@ export type Upload = ReturnType<typeof uploadOf>;
 export function uploadOf(store: Store, folder: RunFolder, epoch: number, stored: number, fenced: () => void) {
   let sent = stored;
   let kept = 0;
-  let isHeld = false;
+  /** What the journal must not tell yet: those who hold it. */
+  const holders = new Set<string>();
   let isOver = false;
   const stamps = new Map<string, string>();
   let turn: Promise<unknown> = Promise.resolve();
@@ -51,7 +52,7 @@ export function uploadOf(store: Store, folder: RunFolder, epoch: number, stored:
     return undefined;
   };
   const sendJournal = async (): Promise<void> => {
-    while (!isOver && !isHeld && existsSync(folder.journal)) {
+    while (!isOver && holders.size === 0 && existsSync(folder.journal)) {
       const lines = wholeLines(folder.journal, sent);
       if (lines.length === 0) return;
       // A piece whose answer was lost is there already.
@@ -70,11 +71,11 @@ export function uploadOf(store: Store, folder: RunFolder, epoch: number, stored:
   };
   return {
     /** Nothing more of the journal goes until `release`: what it tells is not safe yet. */
-    hold(): void {
-      isHeld = true;
+    hold(who: string): void {
+      holders.add(who);
     },
-    release(): void {
-      isHeld = false;
+    release(who: string): void {
+      holders.delete(who);
     },
     journal: () => inTurn(sendJournal),
     files: () =>

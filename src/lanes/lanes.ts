@@ -31,6 +31,8 @@ export interface LaneHost {
   slot: number;
   signals: Signals;
   limits: NonNullable<Effects["limits"]>;
+  /** Called when the worktree is there, before the loop begins. */
+  begin(): Promise<void>;
 }
 
 /** Events of a lane, without what is the same for all. */
@@ -44,7 +46,7 @@ export interface LaneWork {
   prepare?(): AsyncGenerator<[lane: string, event: LoopEventBody], void>;
   /** Lanes that may begin, or go on, the first one first; `waiting`: those that may not yet, and are not known to. */
   ready(): { starts: LaneStart[]; waiting: [lane: string, event: LoopEventBody][] };
-  /** Called before the loop of a lane is opened. */
+  /** Called before the loop of a lane begins in its worktree. */
   begin?(lane: string): Promise<void>;
   /** A lane has finished an iteration. */
   looked?(lane: string): LaneEvents<void>;
@@ -196,9 +198,9 @@ async function* loopIn(run: Running, start: LaneStart, slot: number): AsyncGener
   const known = laneOf(state, lane);
   const either = (signal: AbortSignal): AbortSignal =>
     AbortSignal.any([signal, gone.signal, run.ended(lane)]);
-  await work.begin?.(lane);
   const loop = await run.open(start, known, {
     slot,
+    begin: async () => work.begin?.(lane),
     signals: { stop: either(signals.stop), kill: either(signals.kill), over: over.signal },
     limits: () => shareOf(limitsOf(run), loopsIn(state, lane), clock.now().getTime(), work.ownIterations),
   });

@@ -14,6 +14,7 @@ import {
   mergeBase,
   type Sides,
 } from "../workspace/landing/merge.js";
+import { unfinished } from "../workspace/start.js";
 import { filesBetween } from "./commits.js";
 import { mergedProgress, mergedTasks, reopened } from "./files.js";
 import type { LaneEvents } from "./lanes.js";
@@ -197,9 +198,12 @@ async function landedIn(stories: Stories, { base = stories.base }: Lane, files: 
 /** Merges what has landed into a lane that got its work back, unless its agent has begun with that. */
 export async function prepareReturned(stories: Stories, lane: string): Promise<void> {
   const { returned, worktree = "", state: loop } = laneOf(stories.state, lane);
-  if (returned === undefined || (loop.iteration?.iteration ?? 0) > returned.at) return;
+  if (returned === undefined) return;
   const { repository, own } = stories;
   const { target } = returned;
+  const hasBegun = (loop.iteration?.iteration ?? 0) > returned.at;
+  // In a worktree that was made anew, the merge is not there any more.
+  if (hasBegun && ((await isPartOf(worktree, target, "HEAD")) || (await unfinished(worktree)))) return;
   const tip = (await commitOf(worktree, "HEAD")) ?? target;
   const base = (await mergeBase(repository, target, tip)) ?? target;
   const texts = await merged(stories, lane, { base, target, tip });

@@ -20,11 +20,16 @@ import { textAt } from "../workspace/content.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../workspace/landing/worktree.js";
-import { createWorktree, runTeardown } from "../workspace/worktree/create.js";
-import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
+import {
+  createWorktree,
+  makeReady as makeReadyAt,
+  runTeardown,
+  type Setup,
+} from "../workspace/worktree/create.js";
+import { branchOf, LANES, locateWorktree, type Worktree } from "../workspace/worktree/worktree.js";
 import { assemble, systemClock } from "./assemble.js";
 import { proofOf, proverOf } from "./landing/checks.js";
-import type { LanesSpec, RunContext, RunSpec } from "./spec.js";
+import type { Host, LanesSpec, RunContext, RunSpec } from "./spec.js";
 import { copiedFile, copiedInto } from "./trees.js";
 
 /** Where the lanes of a run are. */
@@ -145,7 +150,7 @@ async function storiesIn(
       ];
       return proverOf({
         ...{ spec, settings, checks, hidden, records, hiddenLogs, env, redact, slot, lanes: shared },
-        ...{ signals: host.signals, tell: () => {} },
+        ...{ signals: host.signals, tell: () => host.alive?.() },
       });
     },
     async remove({ worktree, branch }, slot) {
@@ -169,18 +174,19 @@ function laneOpener(
 ): LanesSetup["open"] {
   const { host, folder, env, spec } = context;
   const asking = Object.entries(state.lanes ?? {}).find(([, { state: loop }]) => loop.question)?.[0];
-  return async (start, lane, { slot, signals, limits }: LaneHost) => {
+  return async (start, lane, { slot, signals, limits, begin }: LaneHost) => {
     const { worktree, base } = start;
     const records = laneFolder(folder, start.lane);
     const copied = await makeReady(context, start, { records: records.path, slot, stop: signals.stop });
-    const { spec: own, variables } = ofLane(context, start, lanes);
+    await begin();
+    const { spec: own, variables, limited } = ofLane(context, start, lanes);
     const returned = {
       text: textAt(join(records.path, "returned.md")) ?? "",
       takeOver: takeOver(lane, `ralph/${spec.id}`, state.name ?? spec.id),
     };
     const at = { workspace: join(worktree, site.inside), worktree, origin: site.repository };
     return assemble(lane.state, {
-      ...{ ...context, variables, host: { ...host, signals, limits }, folder: records },
+      ...{ ...context, variables, host: { ...host, signals, limits, limited }, folder: records },
       spec: { ...own, ...at, base, copied, lanes: undefined },
       folderFor: (iteration) => iterationFolder(records, iteration),
       env: { ...env, RALPH_SLOT: String(slot) },
@@ -196,13 +202,13 @@ function laneOpener(
 
 /** What the loop in a lane works on, and which agent it calls. */
 function ofLane(
-  { spec, variables }: RunContext,
+  { spec, variables, host: { limited } }: RunContext,
   { lane, story }: LaneStart,
   lanes: LanesSpec,
-): Pick<RunContext, "spec" | "variables"> {
+): Pick<RunContext, "spec" | "variables"> & Pick<Host, "limited"> {
   if (lanes.kind === "stories") {
     const recipe = { ...(spec.recipe as StoriesSpec), only: story, dirty: [] };
-    return { spec: { ...spec, recipe }, variables };
+    return { spec: { ...spec, recipe }, variables, limited };
   }
   const { role } = lanes.lanes.find(({ name }) => name === lane) ?? { role: OWN_AGENT };
   const others = Object.entries(spec.agents ?? {}).filter(
@@ -212,6 +218,12 @@ function ofLane(
   return {
     spec: { ...spec, agent, agents: Object.fromEntries(others) },
     variables: { ...variables, [OWN_AGENT]: variables[role] ?? {} },
+    limited:
+      limited &&
+      (() => {
+        const { [role]: known, [OWN_AGENT]: _, ...others } = limited();
+        return known === undefined ? others : { ...others, [OWN_AGENT]: known };
+      }),
   };
 }
 
@@ -235,20 +247,29 @@ async function makeReady(
   // A checkout that was cut off while it was made is made again; a branch with work on it stays.
   await removeOwnWorktree(repository, path);
   const tip = await commitOf(repository, `refs/heads/${branch}`);
-  if (tip !== undefined && tip !== base) {
-    const { ok, stderr } = await git(repository, ["worktree", "add", "--quiet", "--force", path, branch]);
-    if (ok) return [];
-    throw new RalphError(`cannot make the worktree of lane ${lane} again: ${stderr.trim()}`, {
-      code: "worktree_failed",
-    });
-  }
-  if (tip !== undefined) await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, tip]);
   const inside = relative(repositoryRoot(repository) ?? repository, repository);
   const worktree = { name: lane, branch, path, workspace: join(path, inside) };
-  const setup = { from: base, command: settings.setup, timeoutMs: SETUP_MS, signal: stop, env, slot };
-  const copied = await createWorktree(repository, worktree, { ...setup, tell: () => {} });
+  const setup = {
+    from: base,
+    command: settings.setup,
+    timeoutMs: SETUP_MS,
+    signal: stop,
+    ...{ env, slot, tell: () => {} },
+  };
+  if (tip === base) await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, tip]);
+  const copied = await (tip === undefined || tip === base
+    ? createWorktree(repository, worktree, setup)
+    : again(repository, worktree, setup));
   writeAtomic(copiedFile(records), JSON.stringify(copied));
   return copied;
+}
+
+/** The checkout of a branch with work on it, whose first one is gone. */
+async function again(at: string, { name, path, branch, workspace }: Worktree, setup: Setup) {
+  const { ok, stderr } = await git(at, ["worktree", "add", "--quiet", "--force", path, branch]);
+  if (ok) return makeReadyAt(at, path, workspace, setup);
+  const what = `cannot make the worktree of lane ${name} again: ${stderr.trim()}`;
+  throw new RalphError(what, { code: "worktree_failed" });
 }
 
 /** Removes the worktree and the branch of a lane whose work has landed. */

@@ -133,10 +133,13 @@ function checkBranch(p: FleetProject, branch: string): void {
   expect(seen).toEqual(seen.toSorted((a, b) => b - a));
 }
 
-/** Every iteration is counted once, and what the calls have cost is what the run has cost. */
+/** Every iteration of each lane is counted once, and what the calls have cost is what the run has cost. */
 function checkJournal(events: LoopEvent[], costUsd: unknown): void {
-  const finished = events.flatMap((event) => (event.type === "iteration.finished" ? event.iteration : []));
-  expect(finished).toEqual(finished.map((_, at) => at + 1));
+  for (const lane of new Set(events.map((event) => event.lane))) {
+    const own = events.filter((event) => event.lane === lane);
+    const finished = own.flatMap((event) => (event.type === "iteration.finished" ? event.iteration : []));
+    expect(finished).toEqual(finished.map((_, at) => at + 1));
+  }
   const costs = events.flatMap((event) => (event.type === "agent.finished" ? (event.costUsd ?? 0) : 0));
   expect(costUsd).toBeCloseTo(costs.reduce((sum, one) => sum + one, 0));
 }
@@ -151,7 +154,9 @@ describe.each(CHOSEN)("a fleet on %s", (_, start) => {
       try {
         const check = `test "$(cat n)" -ge ${NEEDED}`;
         const more = ["--name", "faults", "-n", "60", "--stuck-after", "0"];
-        const id = await p.submit("loop", "count", "--check", check, ...more);
+        const lanes = seed % 3 === 2;
+        const loop = lanes ? ["race", "count", "--attempts", "2"] : ["loop", "count"];
+        const id = await p.submit(...loop, "--check", check, ...more);
         for (let count = 1 + Math.floor(random() * 3); count > 0; count -= 1) {
           await wait(1000 + random() * 3000);
           const names = Object.keys(FAULTS);
@@ -166,6 +171,7 @@ describe.each(CHOSEN)("a fleet on %s", (_, start) => {
         const end = await untilEnded(p, id);
         expect([seed, happened, end]).toEqual([seed, happened, expect.objectContaining({ success: true })]);
         checkBranch(p, "refs/heads/ralph/faults");
+        if (lanes) checkBranch(p, "refs/heads/ralph/faults-lanes");
         const text = (await p.fleet("logs", id, "--json")).stdout.split("\n").filter(Boolean);
         checkJournal(
           text.map((line) => JSON.parse(line) as LoopEvent),

@@ -147,15 +147,17 @@ export interface FleetProject extends Project {
 
 export function fleetProject(
   url: string,
-  more: { lease?: number; remote?(path: string): string } = {},
+  more: { lease?: number; remote?(path: string): string; project?: Project } = {},
 ): FleetProject {
-  const p = createProject();
+  const p = more.project ?? createProject();
   const log = temporaryFolder();
   const remote = join(p.root, "remote.git");
   Object.assign(p.env, { RALPH_FLEET: url, RALPH_FLEET_LEASE: String(more.lease ?? 2), AGENT_LOG: log });
-  p.program("agent", AGENT);
-  p.settings({ agent: { command: "agent" }, sandbox: { kind: "none" } });
-  p.sh("git add . && git commit -qm settings");
+  if (more.project === undefined) {
+    p.program("agent", AGENT);
+    p.settings({ agent: { command: "agent" }, sandbox: { kind: "none" } });
+  }
+  p.sh("git add --force .ralph/settings.json && git add . && git commit -qm settings");
   p.sh(`git init -q --bare -b main "${remote}" && git push -q "${remote}" main`);
   p.sh(`git remote add origin "${more.remote?.(remote) ?? remote}"`);
   const fleet = (...args: string[]) => p.start(["fleet", ...args]).result;

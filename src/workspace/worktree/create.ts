@@ -71,10 +71,11 @@ async function fill(origin: string, { path, branch, workspace }: Worktree, setup
   return copied;
 }
 
-/** Makes a checkout ready in which ralph only verifies. */
-export async function makeReady(origin: string, path: string, folder: string, setup: Setup): Promise<void> {
-  await copyIncluded(repositoryRoot(origin) ?? origin, path);
-  await runSetup(folder, setup);
+/** Makes a checkout ready that git has made. Returns the files that were copied into it. */
+export async function makeReady(from: string, path: string, at: string, setup: Setup): Promise<string[]> {
+  const copied = await copyIncluded(repositoryRoot(from) ?? from, path);
+  await runSetup(at, setup);
+  return copied;
 }
 
 export const INCLUDE_FILE = ".worktreeinclude";

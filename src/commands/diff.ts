@@ -3,7 +3,7 @@ import { changesOf } from "../run/changes.js";
 import { wholeNumber } from "../settings/limits.js";
 import { plural } from "../views/figures.js";
 import { quietEnvironment } from "../workspace/git.js";
-import { loopMeant, nameOf, runOf } from "./find.js";
+import { loopMeant, nameOf, runHere } from "./find.js";
 import { failure, note, type PrintFlags, printAll } from "./output.js";
 
 /** Nothing of the project decides what is run to show a change. */
@@ -16,7 +16,7 @@ export async function diff(
 ): Promise<number> {
   const wanted = iteration === undefined ? undefined : wholeNumber("--iteration", iteration, 1);
   const found = loopMeant(name, "latest");
-  const changes = await changesOf(runOf(found), { iteration: wanted });
+  const changes = await changesOf(runHere(found), { iteration: wanted });
   if (typeof changes === "string")
     throw failure("no_diff", changes, "ralph report shows what is known of the run");
   const which = wanted === undefined ? nameOf(found) : `iteration ${wanted} of ${nameOf(found)}`;

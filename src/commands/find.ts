@@ -78,6 +78,18 @@ export function runOf(found: WorkerOrRun): RunFolder {
   return found.worker === undefined ? found.run : runFolder(found.worker.home, recordOf(found.worker).run);
 }
 
+/** The same, for what needs the work itself. */
+export function runHere(found: WorkerOrRun): RunFolder {
+  const run = runOf(found);
+  const { pushed, name = run.id } = run.shown();
+  if (pushed === undefined) return run;
+  throw failure(
+    "run_elsewhere",
+    `the work of ${name} is on ${pushed.branch} of ${pushed.remote}, and not in this checkout`,
+    `git fetch ${pushed.remote} ${pushed.branch} brings it here as FETCH_HEAD; ralph fleet resume ${name} continues a job`,
+  );
+}
+
 export function nameOf(found: WorkerOrRun): string {
   return found.worker === undefined ? found.run.name() : found.worker.name;
 }

@@ -7,14 +7,14 @@ import { joined, plural } from "../views/figures.js";
 import { harmless, harmlessJson, harmlessLine } from "../views/harmless.js";
 import { quoteWord } from "../words.js";
 import { branchAt } from "../workspace/git.js";
-import { loopMeant, runOf } from "./find.js";
+import { loopMeant, runHere } from "./find.js";
 import { failure, note, printAll, say, warn } from "./output.js";
 
 type LandFlags = LandingAsked & { json?: boolean; hiddenCheck?: string[] };
 
 /** `ralph land [RUN]`: brings the work of a finished run into a branch. */
 export async function landCommand(name: string | undefined, flags: LandFlags): Promise<number> {
-  const run = runOf(loopMeant(name, "latest"));
+  const run = runHere(loopMeant(name, "latest"));
   const { landRun } = await import("../run/landing/land.js");
   const { origin, workspace, config } = readSpec(run);
   const { settings } = await loadSettings(origin ?? workspace, config);

@@ -14,8 +14,8 @@ export interface PrFlags extends PrintFlags {
 
 /** `ralph pr [RUN]`: opens the pull request of a run, or brings it up to date. */
 export async function pr(name: string | undefined, flags: PrFlags): Promise<number> {
-  const { loopMeant, runOf } = await import("./find.js");
-  return show(runOf(loopMeant(name, "latest")), flags);
+  const { loopMeant, runHere } = await import("./find.js");
+  return show(runHere(loopMeant(name, "latest")), flags);
 }
 
 async function show(

@@ -19,7 +19,7 @@ import { openLoop } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";
 import { endOf, recordOf, type Worker } from "../workers/worker.js";
-import { followedRun, loopMeant, loopOf, runOf } from "./find.js";
+import { followedRun, loopMeant, loopOf, runHere } from "./find.js";
 import { failure, say, warn } from "./output.js";
 import { continueRun, type ResumeFlags } from "./start-run.js";
 
@@ -34,7 +34,7 @@ export async function resume(
 ): Promise<number> {
   const found = loopMeant(name, "unfinished");
   if (found.worker !== undefined && assignment() === undefined) return resumeWorker(found.worker, flags);
-  const folder = runOf(found);
+  const folder = runHere(found);
   checkFolder(readSpec(folder));
   if (folder.loop() !== undefined) return endPause(folder, flags);
   const followed = recipe === undefined ? followedRun(folder) : undefined;

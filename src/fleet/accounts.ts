@@ -30,6 +30,18 @@ export function shareLimit(store: Store, account: string, limit: LimitedAgent): 
   );
 }
 
+/** Keeps what the store knows of accounts: its answers stand in their order. */
+export function keepLimits(
+  known: Map<string, LimitedAgent>,
+  accounts: string[],
+  found: Awaited<ReturnType<Store["get"]>>,
+): void {
+  for (const [at, account] of accounts.entries()) {
+    const limit = found[at]?.value as LimitedAgent | undefined;
+    if (limit !== undefined) known.set(account, limit);
+  }
+}
+
 /** By the roles of a run: the limits that others have met and that still hold. */
 export function limitsIn(
   accounts: Record<string, string>,

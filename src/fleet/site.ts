@@ -97,7 +97,7 @@ const SETUP_MS = 30 * 60_000;
 /** Makes the run ready in the worktree: from its start, or from its records. */
 export async function prepareClaim(
   site: Site,
-  { id, name, createdAt, base, folder: inside, request }: JobData,
+  { id, name, createdAt, base, folder: inside, request, remote, branch }: JobData,
   earlier: RunFolder | undefined,
   preparing: { signal: AbortSignal; tell(text: string): void },
 ): Promise<PreparedRun> {
@@ -105,7 +105,10 @@ export async function prepareClaim(
   const workspace = join(worktree, inside);
   const loaded = await loadSettings(workspace, request.config);
   const hasLanes = request.lanes !== undefined;
-  const here = hasLanes ? { workspace } : { workspace, origin: workspace, worktree };
+  const here = {
+    ...{ workspace, pushed: { remote, branch } },
+    ...(!hasLanes && { origin: workspace, worktree }),
+  };
   // Lanes have worktrees of their own, and nobody works in this one.
   const { setup: command } = hasLanes ? {} : loaded.settings;
   await runSetup(workspace, { ...preparing, command, timeoutMs: SETUP_MS });

@@ -6,7 +6,7 @@ import { openJournal } from "../records/journal.js";
 import type { RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import { hostRun } from "../run/terminal.js";
-import { accountsOf, limitsIn } from "./accounts.js";
+import { accountsOf, keepLimits, limitsIn } from "./accounts.js";
 import { attend } from "./attend.js";
 import { giveBack, ledgerKey, reserve } from "./budget.js";
 import type { Claim, ClaimState, WorkerContext } from "./claim.js";
@@ -167,6 +167,8 @@ async function run(
     const tell = (text: string): void => say(`${data.id}: ${text}`);
     const prepared = await prepareClaim(site, data, earlier, { signal: stop.signal, tell });
     claim.accounts = await accountsOf(prepared);
+    const accounts = [...new Set(Object.values(claim.accounts))];
+    keepLimits(context.limits, accounts, await context.engine.store.get(accounts));
     if (claim.isDraining || claim.wanted.cancelled) throw new PutOff("", Date.now());
     const attendance = attend(claim, { site, branch, prepared, stored });
     await hostRun(

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LimitedAgent } from "../events.js";
 import { inPackage } from "../package-folder.cjs";
 import { type Companion, startCompanion } from "../process/companion.js";
+import { keepLimits } from "./accounts.js";
 import type { Claim, WorkerContext } from "./claim.js";
 import { type Control, controlKey } from "./control.js";
 import type { Engine, FleetWorker } from "./engine.js";
@@ -122,10 +123,7 @@ async function look({ engine, limits }: WorkerContext, claims: Claim[]): Promise
   const found = await engine.store.get(keys).catch(() => undefined);
   if (found === undefined) return;
   for (const [at, claim] of claims.entries()) claim.control((found[at]?.value ?? {}) as Control);
-  for (const [at, account] of accounts.entries()) {
-    const limit = found[claims.length + at]?.value as LimitedAgent | undefined;
-    if (limit !== undefined) limits.set(account, limit);
-  }
+  keepLimits(limits, accounts, found.slice(claims.length));
 }
 
 /** The program that ends agents without a lease; it runs while there are claims. */

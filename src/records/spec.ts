@@ -37,6 +37,8 @@ export interface SpecRecord {
   hidden?: { name: string; sha256: string }[] | undefined;
   /** The issue that it came from. */
   issue?: IssueLink | undefined;
+  /** A worker of the fleet did it: where its work is. */
+  pushed?: { remote: string; branch: string } | undefined;
   /** A token that stands in no variable was left out: the run cannot be continued as it was. */
   isIncomplete?: boolean | undefined;
 }

@@ -140,7 +140,10 @@ function checkJournal(events: LoopEvent[], costUsd: unknown): void {
     const finished = own.flatMap((event) => (event.type === "iteration.finished" ? event.iteration : []));
     expect(finished).toEqual(finished.map((_, at) => at + 1));
   }
-  const costs = events.flatMap((event) => (event.type === "agent.finished" ? (event.costUsd ?? 0) : 0));
+  // A call that was cut off after its result has cost as much.
+  const costs = events.flatMap((event) =>
+    event.type === "agent.event" && event.event.type === "result" ? (event.event.costUsd ?? 0) : [],
+  );
   expect(costUsd).toBeCloseTo(costs.reduce((sum, one) => sum + one, 0));
 }
 

@@ -26,6 +26,17 @@ const branchOf = (p: FleetProject, id: string, args: string): string =>
     `git -C "${p.remote}" ${args} "$(git -C "${p.remote}" for-each-ref --format='%(refname)' 'refs/heads/ralph/*${id.slice(-6)}')"`,
   );
 
+/** Has reached its limit, which holds for an hour. */
+const LIMITED = `#!/bin/bash
+case "$*" in *--version*|*--help*) exit 0 ;; esac
+cat > /dev/null
+echo "$$ $RALPH_CLAIM 1" >> "$AGENT_LOG/calls"
+echo '{"type":"system","subtype":"init","session_id":"s"}'
+echo '{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":'$(($(date +%s) + 3600))',"rateLimitType":"five_hour"}}'
+echo '{"type":"result","subtype":"success","is_error":true,"result":"You have hit your limit","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0}}'
+exit 1
+`;
+
 describe.each(Object.entries(ENGINES))("a fleet on %s", (name, start) => {
   let engine: TestEngine;
   let folder: string;
@@ -57,6 +68,9 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", (name, start) => {
     expect(seen).not.toMatch(/RALPH_FLEET|GH_TOKEN|SSH_AUTH_SOCK/);
     expect((await p.fleet("status", id)).code).toBe(1);
     expect((await p.ralph("report", id)).stdout).toContain("call 2");
+    // Its work is on the remote, and not where ralph land would look.
+    const { code, stderr } = await p.ralph("land", id);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`git fetch ${p.remote} ralph/count-`)]);
   });
 
   it("goes on elsewhere when a worker is killed, with its counters, and ends the agent that it left", async () => {
@@ -203,5 +217,17 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", (name, start) => {
     for (;;) if (String((await statusOf(p, dear))["waits"]).includes("budget")) break;
     expect((await p.fleet("cancel", dear)).code).toBe(0);
     for (;;) if ((await statusOf(p, dear))["status"] === "cancelled") break;
+  });
+
+  it("asks no agent of an account whose limit another worker has met", async () => {
+    const p = fleetProject(engine.url);
+    p.program("claude", LIMITED);
+    const loop = ["loop", "count", "--check", "true", "--agent", "claude"];
+    for (const [at, worker] of ["first", "second"].entries()) {
+      p.worker(["--name", worker]);
+      const id = await p.submit(...loop, "--name", `${worker}-limit-${name}`);
+      for (;;) if ((await statusOf(p, id))["status"] === "waiting") break;
+      expect([at, calls(p).length]).toEqual([at, 1]);
+    }
   });
 });

@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   leaves: { lines: 1340, imports: [] },
-  process: { lines: 816, imports: [] },
+  process: { lines: 818, imports: [] },
   settings: { lines: 900, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1805, imports: [] },

@@ -35,7 +35,7 @@ export async function* readOutput(
     if (await queue.isIdle(isDraining ? DRAIN_IDLE_MS : undefined)) break;
     const chunks = queue.take();
     if (isDraining) {
-      waitedMs += elapsed() - since;
+      waitedMs += Math.min(elapsed() - since, DRAIN_IDLE_MS);
       drained += chunks.reduce((sum, { data }) => sum + data.length, 0);
     }
     yield* chunks;
@@ -70,7 +70,9 @@ function chunkQueue(streams: Record<Chunk["from"], Readable>) {
     async isIdle(idleMs: number | undefined): Promise<boolean> {
       if (chunks.length > 0) return false;
       return new Promise((resolve) => {
-        const timer = idleMs === undefined ? undefined : setTimeout(resolve, idleMs, true);
+        // On a busy machine the time is up before anybody has looked into the pipes: that comes before `setImmediate`.
+        const look = (): unknown => setImmediate(resolve, true);
+        const timer = idleMs === undefined ? undefined : setTimeout(look, idleMs);
         wake = () => {
           clearTimeout(timer);
           resolve(false);

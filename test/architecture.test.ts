@@ -20,7 +20,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   loop: { lines: 920, imports: ["records"] },
   ask: { lines: 1035, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5391,
+    lines: 5394,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },

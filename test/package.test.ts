@@ -36,6 +36,11 @@ test("dependencies are pinned", () => {
   expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
+test("npx ralph-loop finds the program by the name of the package", () => {
+  const { name, bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  expect(bin).toEqual({ ralph: "bin/ralph.js", [name]: "bin/ralph.js" });
+});
+
 test("no package runs a script when it is installed, and npm refuses one that would", () => {
   const { allowScripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const running = Object.entries(packages)

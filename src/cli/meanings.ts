@@ -9,7 +9,9 @@ const MEANINGS: Record<string, string> = {
   "history recent": "ralph runs lists the runs",
   list: "ralph ls lists what is running and the workers, ralph runs lists all runs",
   "ps top jobs workers": "ralph ls lists what is running, ralph watch shows it live",
-  "monitor dashboard live ui tui": "ralph watch shows all runs live",
+  "monitor live tui": "ralph watch shows all runs live",
+  "dashboard open web browser gui":
+    "ralph ui shows all runs in a browser, ralph watch shows them in the terminal",
   "cost spend spending price usage budget":
     "ralph costs shows what the agents cost, ralph runs the cost of each run, --max-cost limits a run",
   "summary result results show view info inspect stats":

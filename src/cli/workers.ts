@@ -79,7 +79,7 @@ that does nothing for 900 s, in the terminal for 60 s.`,
       flag("--tag <tag>", "list only workers with this tag"),
     ],
     help: [
-      "Lists a run until a day after its end; ralph runs lists all of them.",
+      "Lists all workers, and the latest 20 runs until a day after their end; with --status, all runs of that day that match. ralph runs lists the older ones, too.",
       "ralph ls",
       "ralph ls --status done",
       "ralph ls --format json",

@@ -2,7 +2,7 @@ import { writeAtomic } from "../records/files.js";
 import { writableHome } from "../records/home.js";
 import { createRedactor, redactDeep } from "../records/redact.js";
 import { loadSettings } from "../settings/load.js";
-import { isTree, type JsonTree, valueAt } from "../settings/merge.js";
+import { isTree, type JsonTree, nullsIn, type SettingsFile, valueAt } from "../settings/merge.js";
 import type { AgentProfile, Settings } from "../settings/schema.js";
 import { harmless } from "../views/harmless.js";
 import { tableLines } from "../views/layout.js";
@@ -18,7 +18,11 @@ export async function config(flags: { config?: string; json?: boolean; schema?: 
   const { settings, files } = await loadSettings(process.cwd(), flags.config);
   const shown = withoutSecrets(settings);
   // A list is one value: it comes from one file as a whole.
-  const origins = leaves(shown as object as JsonTree, []).map(({ path, value }) => ({
+  const off = files.flatMap(({ content }) => nullsIn(content as JsonTree));
+  const isOff = (path: string[]): boolean =>
+    valueAt(shown, path) === undefined && topValue(files, path) === null;
+  const nulls = new Map(off.filter(isOff).map((path) => [path.join("."), { path, value: null }]));
+  const origins = [...leaves(shown as object as JsonTree, []), ...nulls.values()].map(({ path, value }) => ({
     key: path.join("."),
     value,
     origin: files.findLast(({ content }) => valueAt(content, path) !== undefined)?.name ?? "default",
@@ -33,13 +37,19 @@ export async function config(flags: { config?: string; json?: boolean; schema?: 
 /** `ralph config get KEY`: one value; exit 1 where nothing sets it. */
 export async function get(key: string, flags: { config?: string; json?: boolean }): Promise<number> {
   const path = await pathOf(key);
-  const { settings } = await loadSettings(process.cwd(), flags.config);
-  const value = valueAt(withoutSecrets(settings), path);
+  const { settings, files } = await loadSettings(process.cwd(), flags.config);
+  const value =
+    valueAt(withoutSecrets(settings), path) ?? (topValue(files, path) === null ? null : undefined);
   if (value === undefined) {
     note(`${key} is not set`);
     return 1;
   }
   return printAs(flags, value, () => [harmless(typeof value === "string" ? value : JSON.stringify(value))]);
+}
+
+/** What the file that wins says there; null switches off what the others say. */
+function topValue(files: SettingsFile[], path: string[]): unknown {
+  return files.map(({ content }) => valueAt(content, path)).findLast((value) => value !== undefined);
 }
 
 /** The words of a key, by its name of today. */

@@ -59,8 +59,10 @@ async function examineForge(checkout: string, stop: AbortSignal): Promise<Doctor
     return [...findings, { name, status: "ok", message }];
   } catch (error) {
     const refusal = asRefusal(error);
-    // Another forge is nothing to mend.
-    return [...findings, refused(name, refusal.code === "remote_other" ? "ok" : "warning", refusal)];
+    // Another forge is no problem.
+    const isOther = refusal.code === "remote_other";
+    const finding = refused(name, isOther ? "ok" : "warning", refusal);
+    return [...findings, isOther ? { ...finding, installed: false } : finding];
   }
 }
 

@@ -44,7 +44,7 @@ export async function runs(flags: RunsFlags): Promise<number> {
 }
 
 const NO_RUNS = "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT";
-const NONE_LIKE_THAT = "No run is like that.";
+const NONE_LIKE_THAT = "No run matches.";
 
 type RunRow = ReturnType<typeof rowOf>;
 
@@ -109,8 +109,10 @@ function table(found: RunRow[], most: number): string[] {
     const [unit, size] = AGES.find(([, least]) => ms >= least) ?? ["s", 1000];
     const age = row.startedAt === "" ? "-" : `${Math.floor(ms / size)}${unit}`;
     const folder = brief(basename(row.workspace), FOLDER_CHARS);
+    // The name of a prompt file says more than the folders above it.
+    const task = row.task.replace(/^\/\S*\//, "");
     const figures = [age, formatDuration(row.durationMs), row.result, costCell(row.costUsd)];
-    return [run.name(), ...figures, folder, brief(row.question === null ? row.task : asked)];
+    return [run.name(), ...figures, folder, brief(row.question === null ? task : asked)];
   });
   const width = process.stdout.columns || COLUMNS;
   const lines = tableLines([HEAD, ...cells], { width, right: [1, 2, 4] });

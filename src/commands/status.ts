@@ -33,8 +33,14 @@ export async function ls(flags: { format?: string; status?: string; tag?: string
   const render = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   if (render === undefined) throw invalid("--format", format, Object.keys(FORMATS).join(", "));
   const isWanted = statusFilter(wanted);
-  const rows = loopRows(ralphHome(), warn).filter(({ result }) => isWanted(result));
-  return printAll(render(tag === undefined ? rows : rows.filter((row) => row.tags.includes(tag))));
+  const most = wanted === undefined ? undefined : Number.POSITIVE_INFINITY;
+  const all = loopRows(ralphHome(), warn, most);
+  const rows = all.filter(
+    ({ result, tags }) => isWanted(result) && (tag === undefined || tags.includes(tag)),
+  );
+  if (rows.length === 0 && all.length > 0 && format === "table")
+    return printAll("No worker and no run of today matches. ralph runs lists all runs.\n");
+  return printAll(render(rows));
 }
 
 export function statusFilter(wanted: string | undefined): (result: string) => boolean {
@@ -46,7 +52,7 @@ export function statusFilter(wanted: string | undefined): (result: string) => bo
 
 function loopTable(rows: LoopRow[]): string {
   if (rows.length === 0)
-    return "No workers, and no run of today. Start one with: ralph spawn --name NAME … (ralph runs lists all runs)\n";
+    return "No workers, and no runs today. Start one with: ralph spawn --name NAME … (ralph runs lists all runs)\n";
   const cells = rows.map((row) => [
     ...[row.name, row.result, `${row.iteration}/${row.maxIterations}`, formatDuration(row.activeMs)],
     ...[costCell(row.costUsd), basename(row.workspace), row.lastLine],

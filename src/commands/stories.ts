@@ -9,6 +9,7 @@ import {
   isUntouched,
   PARTS,
   refuseAtWork,
+  type StoriesFolder,
   storiesFolder,
   writeTemplates,
 } from "../recipes/stories/folder.js";
@@ -77,8 +78,8 @@ Next steps:
   1. Write ${dir}/prd.md, and add stories: ralph stories add "TITLE" --criteria "TEXT";
      or let an agent ask you: ralph stories plan
   2. Commit them: git add -A && git commit -m "Plan"
-  3. Look whether they are sound: ralph stories verify
-  4. Let the agent work: ralph stories run${onBranch ?? ""}`);
+  3. Check them: ralph stories verify
+  4. Start the agent: ralph stories run${onBranch ?? ""}`);
 }
 
 function created(files: string[]): string {
@@ -172,8 +173,10 @@ export async function run(flags: RunFlags): Promise<number> {
   const unverified = last === undefined ? [] : await putBackUnverified(folder, last);
   const tasks = tasksIn(dir, project, rules);
   const { prompt, prd } = storyFiles(dir);
+  const isApart = (parallel ?? flags.worktree) !== undefined;
+  writeMissing(folder, isApart);
   readTextFile("prompt template", prompt, project);
-  const { dirty, warnings } = await readyToStart(folder, (parallel ?? flags.worktree) !== undefined);
+  const { dirty, warnings } = await readyToStart(folder, isApart);
   const open = openStories(tasks, rules).length;
   if (open === 0) {
     // There is no run, and so no event: with --json nothing goes to stdout.
@@ -189,8 +192,7 @@ export async function run(flags: RunFlags): Promise<number> {
   const needed = iterationsLeft(tasks, rules);
   const work = `${plural(open, "story", "stories")}, about ${plural(needed, "iteration")}`;
   const short = needed > limits.maxIterations ? " (that may be too few)" : "";
-  const isHere = parallel === undefined && flags.worktree === undefined;
-  const branch = isHere ? await branchNote(project, tasks.branchName) : [];
+  const branch = isApart ? [] : await branchNote(project, tasks.branchName);
   const recipe: StoriesSpec = {
     ...{ kind: "stories", dir, ...rules, hasReviewer: reviewer !== undefined, dirty },
     checks: projectChecks(flags, loaded.settings),
@@ -208,6 +210,14 @@ export async function run(flags: RunFlags): Promise<number> {
     warnings,
     notes: [`${work}; --max-iterations is ${limits.maxIterations}${short}`, ...branch],
   });
+}
+
+/** People need to write only the list. */
+function writeMissing(folder: StoriesFolder, isApart: boolean): void {
+  if (existsSync(join(folder.project, storyFiles(folder.dir).prompt))) return;
+  note(`created ${writeTemplates(folder).join(", ")}`);
+  const hint = 'git add -A && git commit -m "Plan"';
+  if (isApart) throw failure("tasks_uncommitted", "a worktree holds only what is committed", hint);
 }
 
 /** tasks.json may name another branch than the one that the agents work on. */

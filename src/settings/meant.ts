@@ -3,7 +3,7 @@ import { nearest } from "../nearest.js";
 /** Keys by what people write for them, in small letters and without `_` and `-`. */
 const TOP: Record<string, string> = {
   maxCost: "maxcostusd budget budgetusd maxbudget costlimit cost maxusd maxspend spendlimit",
-  maxTime: "timeout timelimit maxduration maxruntime duration runtime maxminutes maxseconds",
+  maxTime: "timeout timelimit maxduration maxruntime duration runtime maxminutes maxseconds time",
   maxIterations: "iterations iterationlimit maxiters loops maxloops maxturns maxsteps rounds",
   checks: "check verify verifycommand verifycommands verification test tests testcommand lint validate gates",
   setup: "install bootstrap prepare setupcommand installcommand dependencies",

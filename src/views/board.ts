@@ -10,6 +10,7 @@ type Board = ReturnType<typeof boardOf>;
 export function boardLines(board: Board, { paint, mark }: Formatter, width: number | undefined): string[] {
   const { project, branchName, stories, next, budget, reviewCap, run } = board;
   const done = stories.filter((story) => story.done).length;
+  const name = project || branchName;
   const hasStatistics = stories.some(({ iterations }) => iterations !== undefined);
   const head = ["", "STORY", "STATE", "REVIEWS", ...(hasStatistics ? ["ITER", "COST", "TIME"] : []), "TITLE"];
   const rows = stories.map(({ reviews, atCap, iterations = 0, costUsd = null, durationMs = 0, ...story }) => {
@@ -22,13 +23,13 @@ export function boardLines(board: Board, { paint, mark }: Formatter, width: numb
   });
   const left = plural(budget.stories, "story", "stories");
   return [
-    paint("bold", harmlessLine(`${project || branchName}: ${done} of ${stories.length} stories done`)),
+    paint("bold", harmlessLine(`${name && `${name}: `}${done} of ${stories.length} stories done`)),
     "",
     ...tableLines([head, ...rows], { width, right: hasStatistics ? [3, 4, 5, 6] : [3] }),
     "",
     `Next:    ${next === null ? "nothing, all stories are done" : `${next.mode} ${brief(next.story ?? "")}`.trim()}`,
     `Budget:  ${left} left, about ${plural(budget.iterations, "iteration")} (review cap ${reviewCap})`,
-    ...(run === null ? [] : [`Run:     ${run} is at work`]),
+    ...(run === null ? [] : [`Run:     ${run} is running`]),
     ...(hasStatistics ? statistics(stories) : []),
   ];
 }
@@ -42,7 +43,7 @@ function statistics(stories: Board["stories"]): string[] {
   const violations = stories.reduce((sum, story) => sum + (story.violations ?? 0), 0);
   return [
     `Reviews: ${reviews}${reviewed.length === 0 ? "" : ` for ${each}`}`,
-    `At cap:  ${atCap.length === 0 ? "none" : `${atCap.join(", ")} (look at these yourself)`}`,
+    `At cap:  ${atCap.length === 0 ? "none" : `${atCap.join(", ")} (review these yourself)`}`,
     ...(violations === 0 ? [] : [`Broken rules: ${violations}`]),
   ];
 }

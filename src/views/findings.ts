@@ -9,6 +9,7 @@ import { hanging, pad, widthOf } from "./layout.js";
 
 const COLORS = { ok: "green", warning: "yellow", problem: "red" } as const;
 const NAME_COLUMNS = 13;
+const TITLES: Record<string, string> = { github: "GitHub" };
 
 export function createDoctorLines({ mark, paint }: Formatter, columns: number) {
   const marks = { ok: mark.ok, warning: mark.warning, problem: mark.error };
@@ -28,7 +29,7 @@ export function createDoctorLines({ mark, paint }: Formatter, columns: number) {
 
   return {
     group: (group: string, findings: DoctorFinding[]): string[] => [
-      paint("bold", group.charAt(0).toUpperCase() + group.slice(1)),
+      paint("bold", TITLES[group] ?? group.charAt(0).toUpperCase() + group.slice(1)),
       ...findings.flatMap(lines),
       "",
     ],

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import { orElse, RalphError } from "../errors.js";
 import { type LockHolder, livingLoops } from "../records/lock.js";
@@ -91,19 +91,22 @@ export interface LoopRow {
 
 /** How long lists show a run without a worker after its end. */
 const RECENT_MS = 24 * 3_600_000;
-/** How many of the latest runs to examine. */
+/** How many of the latest runs a list shows. */
 const RECENT_RUNS = 20;
 
-/** Every worker, and every run without one, while it runs and for a day after its end. Reads files only. */
-export function loopRows(home: string, warn: (text: string) => void): LoopRow[] {
+/**
+ * Every worker; every run that belongs to none, while it runs and for a day after its end, of the latest `most`. Reads
+ * files only.
+ */
+export function loopRows(home: string, warn: (text: string) => void, most = RECENT_RUNS): LoopRow[] {
   const workers = workerNames(home).map((name) => readWorker(home, name));
   for (const worker of workers) warnOfDamage(worker, warn);
   const known = new Set(["", ...workers.map(({ record }) => record?.run)]);
   const living = livingLoops(home).filter(({ run }) => !known.has(run));
   for (const { run } of living) known.add(run);
   const ended = runsIn(home)
-    .list(RECENT_RUNS)
-    .filter(({ id }) => !known.has(id));
+    .list(most)
+    .filter(({ id, journal }) => !known.has(id) && isRecent(journal));
   return [
     ...workers.map(workerRow),
     ...living.flatMap(({ run }) => runRow(runFolder(home, run), true)),
@@ -165,6 +168,11 @@ function rowOf(
     workspace: run?.workspace ?? "",
     tags: [],
   };
+}
+
+/** What was not written to for a day is not worth reading. */
+function isRecent(journal: string): boolean {
+  return (statSync(journal, { throwIfNoEntry: false })?.mtimeMs ?? 0) > Date.now() - RECENT_MS;
 }
 
 /** `isLiving`: a process works on it. */

@@ -79,6 +79,14 @@ describe("ralph config get and set", () => {
     });
   });
 
+  it("shows a null that switches off what the user's own file says", async () => {
+    const p = createProject();
+    p.settings({ scm: null });
+    await p.ralph("config", "set", "scm", '{"command":"git","tasks":["commit"]}', "--user");
+    expect(await p.ralph("config", "get", "scm")).toMatchObject({ code: 0, stdout: "null\n" });
+    expect((await p.ralph("config")).stdout).toMatch(/^scm +null +\.ralph\/settings\.json$/m);
+  });
+
   it("changes one value, and the comments of the file stay", async () => {
     const p = createProject();
     p.write(BASE, '{\n  // what counts\n  "guardrails": ["make"]\n}\n');

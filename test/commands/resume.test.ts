@@ -307,7 +307,7 @@ describe("ralph runs", () => {
       expect.stringContaining("3 runs"),
     ]);
     expect((await shown("--status", "blocked")).at(-2)).toMatch(/^1 run · .*0 of 1 ended runs done \(0%\)$/);
-    expect((await shown("--since", "1ms")).at(-2)).toBe("No run is like that.");
+    expect((await shown("--since", "1ms")).at(-2)).toBe("No run matches.");
     for (const [flag, value] of [
       ["--since", "yesterday"],
       ["-n", "0"],
@@ -338,5 +338,36 @@ describe("ralph runs", () => {
     const all = await rows(p);
     expect(new Set(all.map((row) => JSON.stringify({ ...row, id: "" }))).size).toBe(1);
     expect(all).toHaveLength(1002);
+  });
+
+  it("ralph ls --status finds every run of today, however many there are", async () => {
+    const p = claudeProject(DONE);
+    p.agent([{ text: "<promise>BLOCKED: which one?</promise>" }]);
+    await p.ralph("run", "-p", "a", "-n", "1");
+    const [run, runs] = [p.runFolder(), join(p.runFolder(), "..")];
+    for (let n = 1000; n < 1030; n += 1) {
+      const folder = join(runs, `20990101-000000-${n}`);
+      mkdirSync(folder);
+      writeFileSync(
+        join(folder, "journal.ndjson"),
+        readFileSync(join(run, "journal.ndjson"), "utf8").replaceAll('"blocked"', '"max_iterations"'),
+      );
+      linkSync(join(run, "spec.json"), join(folder, "spec.json"));
+    }
+    const names = async (...flags: string[]) =>
+      (await p.ralph("ls", "--format", "names", ...flags)).stdout.trim().split("\n").length;
+    expect(await names()).toBe(20);
+    expect(await names("--status", "stopped")).toBe(30);
+    expect((await p.ralph("ls", "--status", "blocked")).stdout).toContain("blocked: question");
+    expect((await p.ralph("ls", "--status", "done")).stdout).toBe(
+      "No worker and no run of today matches. ralph runs lists all runs.\n",
+    );
+  });
+
+  it("shows a prompt file by its name", async () => {
+    const p = claudeProject(DONE);
+    p.write("prompts/night.md", "do it");
+    await p.ralph("run", "-f", join(p.dir, "prompts/night.md"));
+    expect((await p.ralph("runs")).stdout.split("\n")[1]).toMatch(/ night\.md$/);
   });
 });

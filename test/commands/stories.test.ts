@@ -161,7 +161,7 @@ ralph: agents work on branch main; with --worktree x they work on ralph/x
       atCap: true,
     });
     const board = await q.ralph("stories", "status", "--stats");
-    expect(board.stdout).toContain("At cap:  US-001 (look at these yourself)");
+    expect(board.stdout).toContain("At cap:  US-001 (review these yourself)");
   });
 
   it("runs the verify commands itself, and tells what failed", async () => {
@@ -447,6 +447,18 @@ As a buyer I pay by card.
       { id: "B", priority: 2, passes: true, reviewFeedback: "" },
     ]);
     expect(p.sh("git status --porcelain")).toBe("");
+  });
+
+  it("tasks.json is the only file that people have to write", async () => {
+    const p = createProject({ git: true });
+    p.write(TASKS, JSON.stringify({ userStories: [{ id: "A", title: "T", criteria: ["works"] }] }));
+    p.settings({ agent: { command: "claude" }, sandbox: { kind: "none" } });
+    p.agent([IMPLEMENT, APPROVE]);
+    expect((await p.ralph("stories", "status")).stdout).toMatch(/^0 of 1 stories done\n/);
+    expect((await p.ralph("stories", "run", "--worktree")).stderr).toContain(
+      'ralph: created ralph/prd.md, ralph/progress.txt, ralph/prompt.md, .gitignore\nralph: error: a worktree holds only what is committed (git add -A && git commit -m "Plan")',
+    );
+    expect((await run(p)).finished).toMatchObject({ reason: "completed", iterations: 2 });
   });
 
   it("every line of an iteration names its story, and a note the branch", async () => {

@@ -45,6 +45,7 @@ describe("wrong input", () => {
     ["merge", "unknown command 'merge' (ralph land brings the work of a run into your branch)"],
     ["list", "unknown command 'list' (ralph ls lists what is running and the workers, ralph runs"],
     ["cost", "unknown command 'cost' (ralph costs shows what the agents cost"],
+    ["dashboard", "unknown command 'dashboard' (ralph ui shows all runs in a browser"],
     ["help abort", "unknown command 'abort' (ralph kill ends the run now"],
     ["'fix the tests'", "unknown command 'fix the tests' (did you mean: ralph run 'fix the tests')"],
     ["stories list", "unknown command 'list' (did you mean: ralph stories status)"],

@@ -111,7 +111,7 @@ describe("ralph ls", () => {
   ])("refuses %s %s", async (flag, value, message) => {
     const p = createWorkers({ git: false });
     expect(await p.err("ls", flag, value)).toEqual([2, `ralph: error: ${message}\n`]);
-    expect((await p.ralph("ls")).stdout).toContain("No workers, and no run of today.");
+    expect((await p.ralph("ls")).stdout).toContain("No workers, and no runs today.");
   });
 
   it("shows a worker whose record is damaged as unknown, beside the others", async () => {

@@ -228,5 +228,5 @@ function filledIn(state: PipelineState, about: About, mistake: MistakeAt): Pipel
 
 const NO_TEST_COMMAND = {
   code: "test_command_unknown",
-  hint: 'give it with --test-command, such as --test-command "npm test"',
+  hint: 'name it: --test-command "npm test"',
 };

@@ -109,7 +109,7 @@ function plain(text: string): string {
     .trim();
 }
 
-function slug(text: string): string {
+export function slug(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")

@@ -8,6 +8,7 @@ import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import { textAt } from "../../workspace/content.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
+import { slug } from "./checklist.js";
 import { STORIES_FOLDER, storyFiles } from "./state.js";
 import { treeIn } from "./tasks.js";
 
@@ -91,8 +92,10 @@ export function writeTemplates(
 function tasksTemplate(folder: StoriesFolder, name: string | undefined): string {
   const { userStories, ...fresh } = treeIn(template("tasks"));
   const kept = isUntouched(folder, "tasks") ? treeIn(textOf(folder, "tasks")) : {};
+  const project = basename(folder.project);
+  const branchName = `ralph/${slug(project) || "stories"}`;
   const named = name === undefined ? {} : { project: name, branchName: `ralph/${name}` };
-  const list = { ...fresh, project: basename(folder.project), ...kept, ...named, userStories };
+  const list = { ...fresh, project, branchName, ...kept, ...named, userStories };
   return `${JSON.stringify(list, null, 2)}\n`;
 }
 

@@ -33,7 +33,7 @@ export function toRalphError(error: unknown): RalphError | undefined {
   const code = systemErrorCode(error);
   if (code === undefined || !(code in SYSTEM_ERRORS)) return undefined;
   if (error instanceof Error && "syscall" in error && error.syscall === "uv_cwd")
-    return new RalphError("the current folder does not exist any more", {
+    return new RalphError("the current folder no longer exists", {
       code: "folder_gone",
       hint: "change to another one",
       cause: error,

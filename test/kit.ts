@@ -230,7 +230,7 @@ async function failWhenEnded(result: Promise<Result>): Promise<void> {
 }
 
 /** The first line of every run that nobody shuts in. */
-export const NO_SANDBOX = "ralph: sandbox: none (the agent can do all that you can)\n";
+export const NO_SANDBOX = "ralph: sandbox: none (the agent can do everything that you can)\n";
 
 function describeResult(code: number | null, stdout: string, allStderr: string): Result {
   const stderr = allStderr.replace(NO_SANDBOX, "");

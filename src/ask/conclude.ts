@@ -73,7 +73,7 @@ function errorOf(call: CallEnd): string | null {
 }
 
 const MAX_LINE_CHARS = 8000;
-const BROKEN_OFF = "its stream broke off before it had finished";
+const BROKEN_OFF = "its stream broke off before the end";
 
 /** Why the exit of its process counts as a failure: `exit code 1`, with the agent's last words about it. */
 function exitOf({ exit, report, agent, ...call }: CallEnd): string | null {

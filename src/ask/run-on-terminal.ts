@@ -119,7 +119,7 @@ async function* attend(
   const inside = (await sandbox?.wrap({ ...callOf(setup, command), isTyped: byKeys })) ?? command;
   const terminal = await setup.terminal
     .open({ ...command, file: inside.file, args: inside.args, keepBackground })
-    .catch((error: Error) => `no terminal could be had for it: ${error.message}`);
+    .catch((error: Error) => `ralph could not open a terminal for it: ${error.message}`);
   if (typeof terminal === "string") return { exitCode: null, said: "", failure: terminal };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -208,7 +208,7 @@ function errorOf(setup: TerminalSetup, end: TerminalEnd, supervisor: Supervisor)
   if (reason === "done" || (reason === "inactivity" && setup.promptVia === "keys")) return null;
   if (reason !== null) return supervisor.explanation();
   if (end.exitCode === 0) return null;
-  return end.exitCode === null ? "its terminal was closed" : `exit code ${end.exitCode}`;
+  return end.exitCode === null ? "its terminal closed" : `exit code ${end.exitCode}`;
 }
 
 const EVERY_MS = 2000;

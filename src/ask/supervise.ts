@@ -41,7 +41,7 @@ const EXPLANATIONS: Record<AgentStop, string> = {
   timeout: "the time limit was reached",
   interrupted: "interrupted",
   overage: "paid extra usage has begun (--allow-overage would allow it)",
-  done: "it said that it is done",
+  done: "it says that it is done",
 };
 
 /** Everything that can end an agent early. The first reason wins. */
@@ -109,7 +109,7 @@ export function supervise(rules: Supervision) {
       over?.removeEventListener("abort", onOver);
       for (const timer of [...timers, lastWords, afterResult]) clearTimeout(timer);
       activity?.end();
-      controller.abort("nobody watches any more");
+      controller.abort("nothing reads its events any more");
     },
   };
 }

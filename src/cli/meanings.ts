@@ -27,7 +27,7 @@ const MEANINGS: Record<string, string> = {
   "update upgrade": "npm install -g ralph-loop@latest updates ralph",
   "reply respond": 'ralph answer "TEXT" answers the question of a run',
   "ask question questions": 'ralph status shows the question of a run, ralph answer "TEXT" answers it',
-  "tell say message msg instruct": 'ralph steer "TEXT" tells the next iteration something',
+  "tell say message msg instruct": 'ralph steer "TEXT" adds a text to the next prompt',
   "check checks test tests": "ralph loop TASK --check CMD works until the check passes",
   "setup new create configure": "ralph init creates the settings of this project",
   "settings set get": "ralph config shows and changes the settings",

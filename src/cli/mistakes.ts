@@ -104,7 +104,7 @@ export function whatToDo(program: Command, { code, message }: CommanderError): s
   // A word that begins with - and is no flag may be the text that a command wants.
   if (!takesText(program, name)) return what;
   const [, text = ""] = /'(.*)'/s.exec(what) ?? [];
-  return `${what} (a text that begins with - stands behind --, after the flags: ralph ${name} … -- ${quoteWord(text)})`;
+  return `${what} (put a text that begins with - after --, behind the flags: ralph ${name} … -- ${quoteWord(text)})`;
 }
 
 function takesText(program: Command, name: string | undefined): boolean {

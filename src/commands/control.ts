@@ -22,7 +22,7 @@ import { failure, note, requireTerminal, say, warn } from "./output.js";
 /** `ralph attach [LOOP]`: shows the worker's window in this terminal. */
 export async function attach(given: string | undefined): Promise<number> {
   const worker = runningWorker(given, (run) => [
-    `${run} is a run in a terminal of its own: there is no window to attach`,
+    `${run} runs in another terminal, so it has no window to attach to`,
     `ralph logs ${run} --follow shows it live`,
   ]);
   const { name } = worker;
@@ -50,15 +50,15 @@ export async function attach(given: string | undefined): Promise<number> {
 export async function send(given: string | undefined, text: string): Promise<number> {
   refuseNameAlone(given, text, "send");
   const worker = runningWorker(given, (run) => [
-    `the agent of ${run} reads no terminal`,
-    `ralph steer ${run} TEXT tells it to the next iteration`,
+    `the agent of ${run} does not read from a terminal`,
+    `ralph steer ${run} TEXT adds it to the next prompt`,
   ]);
   const { name } = worker;
   const { agent: asked, promptVia } = readSpec(runOf({ worker }));
   const { name: kind } = await agentFor(asked.words[0] ?? "");
   if (!usesTerminal(kind, promptVia)) {
-    const hint = `ralph steer ${name} TEXT tells it to the next iteration`;
-    throw failure("no_terminal", `the agent of worker '${name}' reads no terminal`, hint, 1);
+    const hint = `ralph steer ${name} TEXT adds it to the next prompt`;
+    throw failure("no_terminal", `the agent of worker '${name}' does not read from a terminal`, hint, 1);
   }
   const { tmux, agent } = await panesAt(worker);
   if (agent === undefined) throw noAgent(name);
@@ -129,8 +129,8 @@ export async function steer(given: string | undefined, text: string): Promise<nu
   const isLast = isAtIteration && (run.state()?.iterations ?? 0) + 1 >= limit;
   addSteering(run, text);
   if (!isLast) return say(`the next iteration of ${name} gets this text`);
-  const last = `${name} is in its last iteration (${limit} of ${limit}), and there is none to come`;
-  return say(`${last}: the text is kept until ralph resume ${name} --max-iterations N`);
+  const last = `${name} is in its last iteration (${limit} of ${limit})`;
+  return say(`${last}: ralph keeps the text until ralph resume ${name} --max-iterations N`);
 }
 
 /** `ralph answer [LOOP] TEXT`: keeps the answer to what an agent asked, for when the run goes on. */
@@ -144,11 +144,11 @@ export async function answer(given: string | undefined, text: string): Promise<n
   const isRunning = run.loop() !== undefined;
   if (question === undefined || isRunning) {
     const hint = isRunning
-      ? `it is running: ralph steer ${name} TEXT tells it something`
-      : "only a run that stopped as blocked with a question can be answered";
+      ? `it is running: ralph steer ${name} TEXT adds to its next prompt`
+      : "you can answer only a run that stopped with a question";
     throw failure("nothing_asked", `${name} has not asked anything`, hint, 1);
   }
-  if (hasAnswer(run)) warn("the answer that was given before is replaced");
+  if (hasAnswer(run)) warn("this replaces your earlier answer");
   storeAnswer(run, question, text);
   return say(`answered; ${howToResume(name, { limit })} continues it`);
 }
@@ -179,8 +179,7 @@ async function killOne(found: WorkerOrRun, removes: boolean): Promise<void> {
 }
 
 async function remove(origin: string, path: string, isClean: boolean): Promise<number> {
-  if (!isClean)
-    return warn(`the worktree ${path} was kept: it held changes that the agent had not committed`);
+  if (!isClean) return warn(`kept the worktree ${path}: it holds uncommitted changes`);
   const { teardown: command } = (await loadSettings(origin)).settings;
   await runTeardown(path, { command, tell: note });
   if (await removeWorktree(origin, path)) return say(`removed the worktree ${path} and its branch`);

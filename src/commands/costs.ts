@@ -24,7 +24,7 @@ function isKey(by: string): by is CostKey {
 }
 
 function nothing(since: string): string {
-  return `No agent was called in the last ${since}. ralph costs --since 365d looks further back.`;
+  return `No agent ran in the last ${since}. ralph costs --since 365d looks further back.`;
 }
 
 function table(by: CostKey, rows: CostRow[], total: CostSum): string[] {

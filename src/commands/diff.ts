@@ -18,7 +18,7 @@ export async function diff(
   const found = loopMeant(name, "latest");
   const changes = await changesOf(runHere(found), { iteration: wanted });
   if (typeof changes === "string")
-    throw failure("no_diff", changes, "ralph report shows what is known of the run");
+    throw failure("no_diff", changes, "ralph report shows what ralph knows about the run");
   const which = wanted === undefined ? nameOf(found) : `iteration ${wanted} of ${nameOf(found)}`;
   const args = ["diff", ...SAFELY, ...(stat ? ["--stat"] : [])];
   if (changes.unknown.length > 0)

@@ -49,7 +49,7 @@ const NAMES_READ = 50;
 export function workerNamed(name: string, home = ralphHome()): Worker {
   const found = workerOrRun(name, home);
   if (found.worker !== undefined) return found.worker;
-  const what = `${found.run.name()} is a run and no worker: its records stay`;
+  const what = `${found.run.name()} is a run, not a worker: its records stay`;
   throw failure("worker_needed", what, "ralph ls lists the workers");
 }
 
@@ -59,7 +59,7 @@ export function refuseNameAlone(name: string | undefined, text: string, command:
   const isKnown = text === LAST || isWorker(home, text) || runNamed(home, text) !== undefined;
   const isId = /^[\d-]+\w+$/.test(text) && existsSync(runFolder(home, text).specFile);
   if (name !== undefined || !(isKnown || isId)) return;
-  throw failure("text_missing", `the text for ${text} is missing`, `ralph ${command} ${text} "TEXT"`);
+  throw failure("text_missing", `the text is missing`, `ralph ${command} ${text} "TEXT"`);
 }
 
 function asLoop(run: RunFolder): WorkerOrRun {
@@ -103,7 +103,7 @@ export function loopOf(run: RunFolder, name = run.name()): LockHolder {
 function lastRun(): RunFolder {
   const found = latestHere() ?? runsIn().list(1)[0];
   if (found !== undefined) return found;
-  throw failure("run_unknown", "there is no run yet", 'ralph run "TEXT" starts one');
+  throw failure("run_unknown", "no run yet", 'ralph run "TEXT" starts one');
 }
 
 function livingRun(): RunFolder {
@@ -113,7 +113,7 @@ function livingRun(): RunFolder {
   if (first === undefined)
     throw failure("run_unknown", `no run is running in ${folder}`, "ralph ls lists those elsewhere");
   const names = [first, ...others].map((run) => run.name()).join(", ");
-  throw failure("run_unknown", `several runs are running in ${folder}: ${names}`, "say which one");
+  throw failure("run_unknown", `several runs are active in ${folder}: ${names}`, "say which one");
 }
 
 /** Those that a process works at now, the oldest first. */

@@ -217,8 +217,8 @@ export async function answer(name: string, text: string): Promise<number> {
     const question = standing.job?.returnvalue?.finished?.question;
     if (question === undefined || standing.status !== "finished") {
       const hint = isOver(standing)
-        ? "only a run that stopped as blocked with a question can be answered"
-        : `it has not ended: ralph fleet steer ${job.name} TEXT tells it something`;
+        ? "you can answer only a run that stopped with a question"
+        : `it has not ended: ralph fleet steer ${job.name} TEXT adds to its next prompt`;
       throw failure("nothing_asked", `${job.name} has not asked anything`, hint, 1);
     }
     const said = { id: randomUUID(), text, question };
@@ -240,7 +240,7 @@ export async function resume(name: string, flags: NetFlags): Promise<number> {
       if (isGiven)
         throw failure(
           "flag_invalid",
-          `limits cannot be changed while ${job.name} is ${status}`,
+          `you cannot change the limits while ${job.name} is ${status}`,
           `ralph fleet cancel ${job.name} ends it`,
         );
       if (!paused) return warn(`${job.name} is ${status} and not paused`);
@@ -253,7 +253,7 @@ export async function resume(name: string, flags: NetFlags): Promise<number> {
       throw failure(
         "answer_missing",
         `${job.name} waits for an answer: ${end.question.text}`,
-        `ralph fleet answer ${job.name} "TEXT" gives it`,
+        `ralph fleet answer ${job.name} "TEXT" answers it`,
       );
     const limits = limitsFrom(flags, { ...DEFAULT_LIMITS, ...job.request.limits });
     await changeControl(engine.store, job.id, ({ paused: _, cancelled: __, ...before }) => before);

@@ -67,7 +67,7 @@ export async function worker({
   for (const variable of own) delete process.env[variable];
   for (const variable of own.filter((one) => one.startsWith("RALPH_"))) delete credentials[variable];
   const { signals, release } = handleSignals(() => {
-    note("finishing the iterations at work, then the jobs go back; a second signal hands them back now");
+    note("finishing the current iterations, then returning the jobs; a second signal returns them now");
   });
   const options = { name: `${name}-${process.pid}`, slots: count, tags, maxCost: cost, home, credentials };
   try {
@@ -117,7 +117,7 @@ export async function up({
   const own = await startOwnEngine(workerHome(), { host, port: number });
   say(own.url);
   note(
-    "the address holds the password: put it into RALPH_FLEET of those who submit and of the workers; Ctrl+C ends it",
+    "the address contains the password: set it as RALPH_FLEET where you submit jobs and on the workers; Ctrl+C stops the server",
   );
   await ended;
   await own.stop();

@@ -64,7 +64,7 @@ async function followedRun(name: string | undefined): Promise<RunFolder> {
   if (found !== undefined) return found;
   throw failure(
     "pull_unknown",
-    `no run of this machine opened pull request ${number}`,
+    `no run on this machine opened pull request ${number}`,
     "ralph follow RUN names the run; a pull request from elsewhere has no worktree here",
   );
 }

@@ -57,7 +57,7 @@ export async function logsOfRun(
 }
 
 function nothingYet(name: string): Error {
-  return failure("log_missing", `${name} has written nothing yet`, undefined, 1);
+  return failure("log_missing", `${name} has no output yet`, undefined, 1);
 }
 
 async function logsOfWorker(worker: Worker, count: number, { follow, events }: LogFlags): Promise<number> {

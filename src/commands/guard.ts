@@ -11,8 +11,8 @@ export async function guard(given: string, flags: PrintFlags): Promise<number> {
   if (command.trim() === "")
     throw failure(
       "guard_empty",
-      given === "-" ? "there is no command on stdin" : "the command is empty",
-      'as in: ralph guard "rm -rf build"',
+      given === "-" ? "stdin is empty" : "the command is empty",
+      'for example: ralph guard "rm -rf build"',
     );
   const site = siteOf(process.cwd(), process.env);
   for (const { line, why } of site.allowed.ignored)

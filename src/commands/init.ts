@@ -41,18 +41,18 @@ export async function init(flags: InitFlags): Promise<number> {
   const { yes, agent, prompt, force } = flags;
   const [useless] = [
     ...(prompt && yes ? ["--prompt and --yes exclude each other"] : []),
-    ...(force && !prompt && !yes ? ["--force goes with --prompt or --yes"] : []),
-    ...(agent !== undefined && !yes ? ["--agent goes with --yes"] : []),
+    ...(force && !prompt && !yes ? ["--force needs --prompt or --yes"] : []),
+    ...(agent !== undefined && !yes ? ["--agent needs --yes"] : []),
   ];
   if (useless !== undefined)
-    throw failure("flag_useless", useless, "without flags, ralph init asks for everything");
+    throw failure("flag_useless", useless, "without flags, ralph init asks for each setting");
   if (!prompt) return yes ? initWithout(flags) : initOnTerminal();
   const isThere = entryAt(PROMPT) !== undefined;
   if (isThere && !force)
     throw failure("file_exists", `${PROMPT} already exists (use --force to overwrite)`, undefined, 1);
   writeFresh(PROMPT, await promptHere());
   say(`created ${PROMPT}${isThere ? " (overwritten)" : ""}`);
-  return say(`Next: say in it what you want, then ralph run -f ${PROMPT}`);
+  return say(`Next: describe what you want in it, then: ralph run -f ${PROMPT}`);
 }
 
 async function promptHere(): Promise<string> {
@@ -133,8 +133,8 @@ function finish(settings: NewSettings, others: string[] = []): number {
   ];
   const hide = createRedactor(process.env);
   say(`  agent   ${hide(agent.command)}${also}`);
-  say(`  checks  ${hide(checks.join("; ")) || "none: the word of the agent decides"}`);
+  say(`  checks  ${hide(checks.join("; ")) || "none: the agent alone decides"}`);
   say(`  setup   ${hide(setup ?? "none")}`);
   say(`  limits  ${limits.join(", ")}`);
-  return say('Next: ralph run "Say what you want done"');
+  return say('Next: ralph run "WHAT YOU WANT DONE"');
 }

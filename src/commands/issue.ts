@@ -32,14 +32,14 @@ export async function issueTaskOf(
     throw failure(
       "author_untrusted",
       `${name} is by ${login}, who has no write access (${role})`,
-      "read it; if what it asks is what you want done, add --trust-author",
+      "read it; if you want what it asks for, add --trust-author",
     );
   const comments = await forge.issues.comments(number);
   const task = issueTask(forge.repo, issue, comments);
   const others = new Set(comments.filter(({ author }) => !author.mayWrite).map(({ author }) => author.login));
   if (others.size > 0 && !trustAuthor)
     warn(
-      `people without write access wrote comments, which the agent reads as hints: ${[...others].join(", ")}`,
+      `these people without write access wrote comments, and the agent reads them as hints: ${[...others].join(", ")}`,
     );
   return { prompt: task, link: { url: issue.url, number, title: issue.title } };
 }
@@ -47,5 +47,5 @@ export async function issueTaskOf(
 /** `--trust-author` says something about an issue. */
 export function refuseWithoutIssue({ issue, trustAuthor }: IssueFlags): void {
   if (trustAuthor && issue === undefined)
-    throw failure("flag_invalid", "--trust-author is about an issue", "add --issue N");
+    throw failure("flag_invalid", "--trust-author needs --issue", "add --issue N");
 }

@@ -38,7 +38,7 @@ async function tell(ended: Landed, { json = false }: LandFlags): Promise<number>
     if (ended.left !== undefined) warn(harmlessLine(ended.left));
     return json ? 0 : printAll(landedText(ended));
   }
-  if (ended.kind === "nothing") return json ? 0 : say(`${into} has all of ${branch} already`);
+  if (ended.kind === "nothing") return json ? 0 : say(`${into} already contains ${branch}`);
   if (ended.kind === "interrupted") throw failure("interrupted", "nothing has landed", undefined, 130);
   if (ended.kind === "red" && !json)
     for (const { output, log } of ended.checks.filter(({ passed }) => !passed))
@@ -68,16 +68,16 @@ function whatToDo({ kind, plan: { branch, into, run } }: Landed): string | undef
   const name = run.name();
   switch (kind) {
     case "conflict":
-      return `resolve them in the worktree: git merge ${into}, commit, and ralph land ${name} again`;
+      return `resolve the conflicts in the worktree: git merge ${into}, commit, and ralph land ${name} again`;
     case "red":
     case "flaky":
-      return `nothing has moved; the work is on ${branch}`;
+      return `nothing has changed; the work is on ${branch}`;
     case "lost":
-      return `git diff ${into}...${branch} shows what it does; mend it on ${branch}, then ralph land ${name} again`;
+      return `git diff ${into}...${branch} shows the changes; fix them on ${branch}, then ralph land ${name} again`;
     case "in_the_way":
       return "commit it, stash it or move it, then land again";
     case "moved":
-      return "land again when it is quiet";
+      return "land again when nobody else pushes";
     default:
       return undefined;
   }

@@ -22,7 +22,7 @@ async function requireBranch(project: string): Promise<void> {
   if ((await headCommit(project)) === undefined)
     throw failure(
       "no_commit",
-      "lanes need a commit to begin with, and there is none",
+      "lanes need a commit to start from, and this repository has none",
       "commit something first",
     );
   if ((await git(project, ["symbolic-ref", "--quiet", "HEAD"])).ok) return;
@@ -43,7 +43,7 @@ export interface ParallelFlags {
 export function parallelFrom({ parallel, allowUnverified, worktree }: ParallelFlags): number | undefined {
   const count = parallel === undefined ? 1 : laneCount("--parallel", parallel);
   if (count === 1 && allowUnverified)
-    throw failure("flag_invalid", "--allow-unverified is for --parallel", "without lanes nothing is landed");
+    throw failure("flag_invalid", "--allow-unverified is for --parallel", "only lanes land their work");
   if (count > 1 && worktree !== undefined)
     throw failure(
       "flag_invalid",
@@ -67,8 +67,8 @@ export async function storyLanes(
   if (!isVerified && !allowUnverified)
     throw failure(
       "check_missing",
-      "no check verifies what the lanes land",
-      "add verifyCommands to tasks.json, or --check CMD; --allow-unverified lands without",
+      "no check verifies the work of the lanes",
+      "add verifyCommands to tasks.json, or --check CMD; --allow-unverified lands it without a check",
     );
   return { kind: "stories", parallel, ...(!isVerified && { allowUnverified: true }) };
 }

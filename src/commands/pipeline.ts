@@ -24,9 +24,10 @@ import { failure, formatterFor, note, type PrintFlags, printAs, say } from "./ou
 import { resume as resumeRun } from "./resume.js";
 import { type ResumeFlags, type StartFlags, startRun } from "./start-run.js";
 
-const NO_REPOSITORY = "not a git repository: nothing is committed, and the gutter has no patch";
+const NO_REPOSITORY = "not a git repository: ralph commits nothing, and the gutter has no patch";
 
-const NOT_KNOWN = "a runner that is not known: its exit code decides, unless it says that there was no test";
+const NOT_KNOWN =
+  "ralph does not know this runner, so its exit code decides, unless it reports that no test ran";
 
 /** `ralph pipeline run SPEC`: from a spec to working code, through gates. */
 export async function run(
@@ -57,7 +58,7 @@ export async function run(
 /** For the reader who meets the word for the first time. */
 function aboutPrp({ states, prpFile }: PipelineSpec): string[] {
   if (!states.some(({ name }) => /(^|_)PRP($|_)/.test(name))) return [];
-  return [`PRP: product requirements prompt, the plan that an agent writes from the spec to ${prpFile}`];
+  return [`PRP (product requirements prompt): the plan that an agent writes from your spec, in ${prpFile}`];
 }
 
 /** `--dry-run`: the states and their gates. Nothing is run and nothing is written. */
@@ -78,7 +79,7 @@ async function showPlan(recipe: PipelineSpec, flags: PrintFlags): Promise<number
     ),
     "",
     ...aboutPrp(recipe).map(harmlessLine),
-    "Dry run: nothing was run and nothing was written.",
+    "Dry run: ralph ran nothing and wrote nothing.",
   ]);
 }
 
@@ -90,13 +91,13 @@ export async function resume(given: ResumeFlags & { maxGateRetries?: string }): 
   if (recipe.kind !== "pipeline")
     throw failure(
       "run_unknown",
-      `run ${folder.id} is running here, and is no pipeline`,
+      `run ${folder.id} is running here, and is not a pipeline`,
       `ralph resume ${folder.id} continues it, if it is paused`,
     );
   const { memory, lastSeenAt = "", iterations = 0 } = folder.state() ?? {};
   const stopped = { origin, workspace, state: positionIn(ownMemory(memory))?.state, lastSeenAt };
   const { now, changed } = await specNow(recipe, { maxGateRetries }, stopped);
-  if (changed !== undefined) note(`${changed} was changed since the run began: it counts as it is now`);
+  if (changed !== undefined) note(`${changed} has changed since the run began: the new version counts`);
   if (!flags.quiet) note(`resuming run ${folder.id}, the pipeline for ${harmlessLine(now.specFile)}`);
   const maxIterations = String(Math.max(iterations + enoughFor(now), limits.maxIterations));
   const limited: ResumeFlags & { maxIterations: string } = { maxIterations, ...flags };
@@ -145,7 +146,7 @@ function linesOf(shown: NonNullable<ReturnType<typeof pipelineOf>>, { mark, pain
   const answer = `ralph answer ${shown.run} "TEXT", and then: ralph pipeline resume`;
   const goOn =
     shown.question === null
-      ? ["", "Go on with: ralph pipeline resume"]
+      ? ["", "Continue with: ralph pipeline resume"]
       : ["", `Question: ${harmlessLine(shown.question)}`, `Answer it with: ${answer}`];
   return [
     paint("bold", `Pipeline for ${harmlessLine(shown.specFile)}`),
@@ -178,7 +179,7 @@ export async function init(flags: { validateTests?: boolean; force?: boolean }):
   prepareRuntimeFolder(project);
   writeFresh(pipeline, defaultPipeline(project));
   for (const file of wanted) say(`created ${file}`);
-  return say("Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run");
+  return say("Next: edit it, then ralph pipeline run --dry-run SPEC shows what it would run");
 }
 
 const TIMEOUT_MS = 5 * 60_000;

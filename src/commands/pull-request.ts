@@ -38,7 +38,7 @@ export async function requirePullRequest(
   worktree: string | boolean | undefined,
 ): Promise<void> {
   if (worktree === undefined || worktree === false)
-    throw new RalphError("--pr needs --worktree: ralph pushes only branches of its own", {
+    throw new RalphError("--pr needs --worktree: ralph pushes only its own branches", {
       code: "flag_invalid",
       hint: "add --worktree",
     });

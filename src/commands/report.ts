@@ -100,7 +100,7 @@ async function markdown(report: Report): Promise<string> {
 function writeTo({ file = "", folder }: ReportTarget, run: RunFolder, text: string): void {
   const path = resolve(file);
   if (folder === undefined || realPlace(dirname(path)) !== folder)
-    throw failure("report_moved", "its folder leads elsewhere since the run began");
+    throw failure("report_moved", "its folder now points elsewhere");
   makeFolders(folder);
   const places = [process.cwd(), run.spec().workspace];
   const isInProject = places.some((place) => !relative(place, path).startsWith(".."));

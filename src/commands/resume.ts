@@ -122,7 +122,7 @@ function refuseLimits(name: string, flags: object, meanwhile: string): void {
   const words = given.map(quoteWord).join(" ");
   throw failure(
     "flag_invalid",
-    `${flag.split("=")[0]} cannot be changed while ${meanwhile}`,
+    `${flag.split("=")[0]} cannot change while ${meanwhile}`,
     `ralph kill ${name} ends it, and ralph resume ${name} ${words} continues it`,
   );
 }
@@ -141,6 +141,6 @@ export async function pause(name: string | undefined): Promise<number> {
   if (existsSync(run.pause)) return warn(`run ${run.name()} is already paused`);
   const waits = ["limit.waiting", "backoff.started"].includes(run.lastEvent()?.type ?? "");
   writeFileSync(run.pause, "", { flag: "a", mode: 0o600 });
-  const how = waits ? "no agent is running; the wait ends now" : "the current agent finishes first";
+  const how = waits ? "no agent is running, so the loop pauses now" : "the current agent finishes first";
   return say(`pausing run ${run.name()}: ${how}`);
 }

@@ -69,7 +69,7 @@ function recipeIn(words: string[], loops: string[][]): string[] {
   const names = loops.map(([name = ""]) => name);
   const meant = command?.join(" ") ?? nearest(first, names);
   const guess = meant === undefined ? "" : `did you mean ${meant}? `;
-  const hint = `${guess}Loops are ${known}; a command stands behind --`;
+  const hint = `${guess}Loops are ${known}; a command goes after --`;
   throw failure("flag_invalid", `${words.slice(0, command?.length ?? 1).join(" ")} is no loop`, hint);
 }
 
@@ -100,7 +100,7 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
 }
 
 const NEEDS =
-  "a worker has a prompt file and a number of iterations, or is a loop: run, loop, stories run, pipeline run";
+  "a worker needs --prompt-file and --max-iterations, or a loop: run, loop, stories run, pipeline run";
 
 /** Files are those of the folder that the user stands in, wherever the worker works. */
 function presentFile(given: string): string {

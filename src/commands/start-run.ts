@@ -48,7 +48,11 @@ export async function startRun(
     );
   const worker = assignment()?.name;
   if (worker !== undefined && flags.name !== undefined)
-    throw failure("flag_invalid", "--name was given twice", `the run of worker ${worker} has its name`);
+    throw failure(
+      "flag_invalid",
+      "--name was given twice",
+      `the run of worker ${worker} already has that name`,
+    );
   const request = { ...requestFrom(flags, start), worker };
   // A worktree may take minutes to be made: a signal takes away what is not ready.
   const handler = request.worktree === false ? undefined : handleSignals(() => {});
@@ -60,7 +64,7 @@ export async function startRun(
   if (JSON.stringify(readSpec(old).recipe) !== JSON.stringify(start.recipe))
     throw failure(
       "worktree_taken",
-      `the worktree belongs to run ${old.id}, which was asked for something else`,
+      `the worktree belongs to run ${old.id}, which has another task`,
       `continue it with ralph resume ${old.id}, or choose another name`,
     );
   note(`the worktree belongs to run ${old.id}, which continues`);
@@ -100,7 +104,7 @@ export async function continueRun(run: RunFolder, flags: ResumeFlags, recipe?: R
     throw failure(
       "answer_missing",
       `run ${run.id} waits for an answer: ${question.text}`,
-      `ralph answer ${run.id} "TEXT" gives it`,
+      `ralph answer ${run.id} "TEXT" answers it`,
     );
   const request = {
     recipe,
@@ -129,7 +133,7 @@ async function show(
   if (!quiet || unsheltered !== undefined) note(`sandbox: ${await sandboxInForce(prepared)}`);
   // Part of the first lines, as it changes what a green check means.
   if (spec.keepBackground && !quiet)
-    note("background: kept; what agents and checks leave running is not ended");
+    note("background: kept; ralph does not end what agents and checks leave running");
   if (verbose && loaded !== undefined) {
     const { withoutSecrets } = await import("./config.js");
     for (const { name } of loaded.files) process.stderr.write(`[ralph] Loading settings from ${name}\n`);

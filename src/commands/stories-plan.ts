@@ -65,5 +65,5 @@ function sayWhatIsThere({ project, dir }: StoriesFolder, settings: Settings): vo
   const { tasks, findings } = checkTasks(textAt(join(project, name)), { ...rules, name, isPersons: true });
   const count = plural(tasks?.userStories.length ?? 0, "story is", "stories are");
   if (findings.length === 0) note(`${count} planned. Next: commit, then ralph stories run`);
-  else note(`${name} is not ready yet. ralph stories verify says what is missing`);
+  else note(`${name} is not ready yet. ralph stories verify lists what is missing`);
 }

@@ -57,7 +57,7 @@ export async function init({ name, force, ...flags }: WriteFlags & { name?: stri
   const { project, dir } = folder;
   const isFine =
     /^[A-Za-z0-9_][\w./-]*$/.test(name ?? "x") && !/\.\.|\/\/|\/\.|[./]$|\.lock(\/|$)/.test(name ?? "");
-  const what = `--name ${JSON.stringify(name)}: expected a name that can be the end of a branch`;
+  const what = `--name ${JSON.stringify(name)}: expected a name that a branch can end with`;
   if (!isFine) throw failure("flag_invalid", what, "letters, digits, -, _, . and /, such as checkout-flow");
   refuseAtWork(folder);
   const files = storyFiles(dir);
@@ -66,7 +66,7 @@ export async function init({ name, force, ...flags }: WriteFlags & { name?: stri
   const mine = force ? [] : PARTS.filter(isWritten);
   const lost = mine.filter((part) => part !== "prompt");
   if (lost.length > 0) {
-    const away = lost.includes("tasks") ? "; ralph stories archive puts them away first" : "";
+    const away = lost.includes("tasks") ? "; ralph stories archive moves them away first" : "";
     const names = lost.map((part) => files[part]).join(", ");
     throw failure("file_exists", `${names} already there`, `--force overwrites${away}`);
   }
@@ -116,9 +116,9 @@ export async function importFile(
   const { project, dir } = folder;
   const name = storyFiles(dir).tasks;
   if ((file === undefined) !== (github === true))
-    throw failure("flag_invalid", "give a FILE or --github, and one of them", "ralph stories import TODO.md");
+    throw failure("flag_invalid", "give either FILE or --github", "ralph stories import TODO.md");
   if (file !== undefined && (label ?? milestone ?? trustAuthor) !== undefined)
-    throw failure("flag_invalid", "--label, --milestone and --trust-author are about --github");
+    throw failure("flag_invalid", "--label, --milestone and --trust-author need --github");
   const asked = { label, milestone, trustAuthor: trustAuthor === true, tell: note };
   const issues = file ?? (await (await import("../github/stories.js")).storiesOnGitHub(project, asked));
   const { tasks, passed } =
@@ -128,14 +128,13 @@ export async function importFile(
     throw failure(
       "file_exists",
       `${name} is already there`,
-      "--force overwrites it; ralph stories archive puts it away first",
+      "--force overwrites it; ralph stories archive moves it away first",
     );
   makeFolders(join(project, dir));
   writeFresh(join(project, name), `${JSON.stringify(tasks, null, 2)}\n`);
   const written = [name, ...writeTemplates(folder)];
   const ids = harmlessLine(passed.join(", "));
-  const reviews =
-    ids && ` Marked as done there, but not reviewed yet: ${ids}. ralph begins with their reviews.`;
+  const reviews = ids && ` Already done, but not reviewed: ${ids}. ralph starts with their reviews.`;
   return say(`${created(written)}
 Imported ${plural(tasks.userStories.length, "story", "stories")}.${reviews}
 Next: git add -A && git commit -m "Plan", ralph stories verify, ralph stories run`);
@@ -181,14 +180,15 @@ export async function run(flags: RunFlags): Promise<number> {
   if (open === 0) {
     // There is no run, and so no event: with --json nothing goes to stdout.
     const done = `all stories are done (${tasks.userStories.length})`;
-    const text = `Nothing to do: ${done}.\nralph stories archive puts them away.`;
+    const text = `Nothing to do: ${done}.\nralph stories archive moves them away.`;
     return flags.json ? note(text) : say(text);
   }
   if (unverified.length > 0)
     warnings.unshift(
-      `run ${last?.id} was cut off, so nobody verified the approval of ${unverified.join(", ")}: it was put back`,
+      `run ${last?.id} was cut off before ralph could verify the approval of ${unverified.join(", ")}, so ralph took it back`,
     );
-  if (!existsSync(join(project, prd))) warnings.push(`${prd} does not exist: agents are asked to read it`);
+  if (!existsSync(join(project, prd)))
+    warnings.push(`${prd} does not exist, and the prompt asks agents to read it`);
   const needed = iterationsLeft(tasks, rules);
   const work = `${plural(open, "story", "stories")}, about ${plural(needed, "iteration")}`;
   const short = needed > limits.maxIterations ? " (that may be too few)" : "";
@@ -278,7 +278,7 @@ export async function verify(flags: FolderFlags & PrintFlags & ReviewFlags): Pro
   const { mark } = formatterFor(flags);
   if (findings.length === 0) {
     const count = plural(tasks?.userStories.length ?? 0, "story", "stories");
-    return say(`${mark.pass} ${stories.files.tasks}: ${count}, all sound and committed`);
+    return say(`${mark.pass} ${stories.files.tasks}: ${count}, all valid and committed`);
   }
   const lines = findings.map(({ check, message }) => {
     // What an agent has to do before it stops is not for people.

@@ -59,8 +59,8 @@ function weakEnds(recipe: PromptSpec, workspace: string, { hiddenCheck = [] }: S
   return [
     ...(checks.length + hiddenCheck.length > 0
       ? []
-      : ["no check: the agent's word alone decides (--check CMD adds one)"]),
-    ...(asks ? [] : [`the prompt does not ask for ${isDone}, which ends the run`]),
+      : ["no check: the agent alone decides when it is done (--check CMD adds one)"]),
+    ...(asks ? [] : [`the prompt does not mention ${isDone}, and only that ends the run`]),
   ];
 }
 
@@ -115,7 +115,7 @@ function definedOf<Values extends object>(values: Values) {
   return Object.fromEntries(given) as { [Name in keyof Values]?: NonNullable<Values[Name]> };
 }
 
-const NOT_TOLD = "agents are not told what has changed so far";
+const NOT_TOLD = "prompts cannot show what has changed so far";
 
 async function loopWarnings(origin: string, text: string, tag: string | null): Promise<string[]> {
   const isRepository = repositoryRoot(origin) !== undefined;
@@ -128,7 +128,7 @@ async function loopWarnings(origin: string, text: string, tag: string | null): P
     // An agent that repeats the task would seem to be done.
     ...(tag === null || !saysTag(text, tag)
       ? []
-      : [`the task itself says ${tag} on a line of its own: --completion-tag TAG chooses another word`]),
+      : [`the task contains ${tag} on a line of its own: choose another word with --completion-tag TAG`]),
   ];
 }
 

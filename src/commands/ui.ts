@@ -31,8 +31,8 @@ export async function ui(flags: UiFlags): Promise<number> {
   if (!isLoopback(host) && token === undefined)
     throw failure(
       "token_missing",
-      `--host ${host} lets other machines in, and there is no --token-file`,
-      "put a long secret into a file of your own and name it, or leave --host out",
+      `--host ${host} lets other machines in, which needs --token-file`,
+      "put a long secret into a file and name it, or leave --host out",
     );
   const ended = signalled();
   const { serveDashboard } = await import("../ui/server/serve.js");
@@ -89,7 +89,7 @@ async function openBrowser(url: string): Promise<void> {
     { file: program.path, args: [url], cwd: "/", env: process.env },
     { timeoutMs: OPEN_MS },
   );
-  if (!ok) note("the browser did not start: open the link yourself");
+  if (!ok) note("the browser did not start: open the link by hand");
 }
 
 const OPEN_MS = 5000;

@@ -78,9 +78,10 @@ export async function verify(given: string | undefined, flags: VerifyFlags): Pro
 function requireWhole({ name }: Source, { signer, checks }: Receipt, signed: Signed | undefined): void {
   const fingerprint = signed?.fingerprint ?? null;
   if (signer !== null && fingerprint === null)
-    throw refused(`${name} says that it is signed, and its signature is missing`);
-  if (signer !== fingerprint) throw refused(`${name} was signed with another key than it says`);
-  if (checks.length === 0) throw failure("receipt_unchecked", `${name} names no check: nothing was verified`);
+    throw refused(`${name} claims to be signed, but its signature is missing`);
+  if (signer !== fingerprint) throw refused(`${name} was signed with a different key than it names`);
+  if (checks.length === 0)
+    throw failure("receipt_unchecked", `${name} names no check, so it verifies nothing`);
 }
 
 function requireKnown(hidden: string[], { checks }: Receipt): void {
@@ -120,7 +121,7 @@ async function sourceOf(given: string | undefined, { repo }: VerifyFlags): Promi
   const run = runOf(given === undefined ? loopMeant(undefined, "latest") : workerOrRun(given));
   const file = receiptIn(run.path);
   if (!existsSync(file))
-    throw failure("receipt_missing", `run ${run.id} has no receipt`, "only a run that succeeds has one");
+    throw failure("receipt_missing", `run ${run.id} has no receipt`, "only a successful run has one");
   const { origin, workspace } = run.shown();
   const repository = repo ?? [origin, workspace].find((path) => path !== undefined && existsSync(path));
   return { ...fromFile(file, repository, storeIn(run.path)), name: `the receipt of run ${run.id}` };
@@ -130,7 +131,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 function fromFile(name: string, repository: string | undefined, store: string): Source {
   if (statSync(name).size > MAX_BYTES)
-    throw failure("receipt_invalid", `${name} is no receipt of ralph: too large`);
+    throw failure("receipt_invalid", `${name} is not a receipt of ralph: too large`);
   const sig = signatureOf(name);
   const signature = existsSync(sig) ? readFileSync(sig) : undefined;
   return { name, content: readFileSync(name), signature, repository, store };

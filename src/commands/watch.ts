@@ -54,15 +54,15 @@ async function act(action: WatchAction, name: string, text?: string): Promise<st
     // The screen shows its complaint, which would flash by otherwise.
     const { status } = workerNamed(name);
     if (status !== "running" && status !== "paused")
-      throw failure("worker_not_running", `${name} is ${status}; l shows its log`);
+      throw failure("worker_not_running", `${name} is ${status}; press l for its log`);
     const { exitCode, signal } = await interactive(ralph("attach", name));
     const isLeft = exitCode === 0 || exitCode === 130 || signal === "SIGINT";
     return isLeft ? "" : `it ended with exit ${exitCode}`;
   }
   if (action === "resume" && found.worker === undefined && found.run.loop() === undefined)
-    throw failure("run_not_running", `${name} has ended; to go on in a terminal: ralph resume ${name}`);
+    throw failure("run_not_running", `${name} has ended; continue it in a terminal: ralph resume ${name}`);
   const said = await output(ralph(action, name, ...(text === undefined ? [] : ["--", text])));
-  return action === "pause" ? `pausing ${name}: the agent at work finishes first` : said;
+  return action === "pause" ? `pausing ${name}: the agent finishes its iteration first` : said;
 }
 
 function ralph(...words: string[]): Command {
@@ -82,5 +82,5 @@ async function page(which: WatchPage, name: string): Promise<string> {
   const { diffSince } = await import("../workspace/changes.js");
   const diff = await diffSince({ workspace, base });
   if (diff === undefined) throw failure("no_diff", `git cannot tell what ${name} changed in ${workspace}`);
-  return diff === "" ? `${name} has changed nothing in ${workspace}.` : diff;
+  return diff === "" ? `${name} changed nothing in ${workspace}.` : diff;
 }

@@ -23,7 +23,7 @@ export async function worktrees(flags: { json?: boolean }): Promise<number> {
     lastAt: lastAt.toISOString(),
   }));
   return printAs(flags, rows, () => {
-    if (found.length === 0) return ["ralph has no worktree here."];
+    if (found.length === 0) return ["ralph has no worktrees here."];
     const cells = rows.map(({ name, branch, state, bytes, landed, uncommitted }) => [
       ...[name ?? "-", branch ?? "-", state, sizeText(bytes)],
       `${landed === null ? "no" : `in ${landed}`}${uncommitted > 0 ? `, ${plural(uncommitted, "change")} not committed` : ""}`,
@@ -59,13 +59,13 @@ export async function cleanDisk(names: string[], flags: RemovalFlags): Promise<n
   if (names.length > 0)
     throw failure("clean_choice", `${names[0]} is a worker: --worktrees and --runs take no name`);
   if (!flags.worktrees && !flags.runs)
-    throw failure("flag_missing", "say what is to go", "ralph clean --worktrees, --runs, or both");
+    throw failure("flag_missing", "say what to remove", "ralph clean --worktrees, --runs, or both");
   const isOld = olderThanFrom(flags.olderThan ?? "0");
   const isOldRecord = olderThanFrom(flags.olderThan ?? RECORDS_AGE);
   const worktreesGone = flags.worktrees ? await cleanWorktrees(flags, isOld) : 0;
   const runsGone = flags.runs ? cleanRecords(flags, isOldRecord) : 0;
   if (worktreesGone + runsGone === 0) return say("nothing to clean");
-  return flags.yes ? 0 : note("nothing was removed: --yes removes it");
+  return flags.yes ? 0 : note("removed nothing; add --yes to remove it");
 }
 
 /** Returns how many go. */
@@ -118,7 +118,7 @@ async function remove({
   if (branch === null)
     return (await removeOwnWorktree(repository, path))
       ? undefined
-      : `the worktree ${path} was kept: git cannot remove it`;
+      : `kept the worktree ${path}: git cannot remove it`;
   const spec = run?.shown() as { workspace?: string; copied?: string[] } | undefined;
   const { workspace = path, copied = [] } = spec ?? {};
   const { settings } = await loadSettings(repository);
@@ -136,10 +136,9 @@ async function remove({
       tell,
     });
   }
-  if (!(await removeOwnWorktree(repository, path)))
-    return `the worktree ${path} was kept: git cannot remove it`;
+  if (!(await removeOwnWorktree(repository, path))) return `kept the worktree ${path}: git cannot remove it`;
   const { ok, stderr } = await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
-  return ok ? undefined : `the branch ${branch} was kept: ${stderr.trim()}`;
+  return ok ? undefined : `kept the branch ${branch}: ${stderr.trim()}`;
 }
 
 function removeRecords(home: string, id: string, name: string, path: string): void {

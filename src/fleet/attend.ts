@@ -30,7 +30,7 @@ interface Attended {
   stored: number;
 }
 
-/** What a claim does while its run is at work: it hears every event before the loop goes on. */
+/** What a claim does while its run is active: it hears every event before the loop goes on. */
 export function attend(claim: ClaimState, { site, branch, prepared, stored }: Attended) {
   const { context, job, epoch, lease } = claim;
   const { store, leaseMs } = context.engine;

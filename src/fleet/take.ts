@@ -188,8 +188,7 @@ async function run(
     );
     const { finished, folder, unpushed, broken } = await attendance.end();
     if (finished !== undefined) budget.spent(finished.costUsd);
-    if (lease.isLost())
-      return recordLost(folder ?? earlier, { worker, epoch, why: "this worker has lost it" });
+    if (lease.isLost()) return recordLost(folder ?? earlier, { worker, epoch, why: "this worker lost it" });
     if (broken !== undefined) throw new Error(broken);
     if (finished !== undefined) await complete(claim, finished, unpushed);
   } finally {
@@ -251,7 +250,8 @@ async function setAside({ context, job }: ClaimState, state: RunState | undefine
     },
     async giveBack(): Promise<void> {
       if (isLimited && cost !== null) allowance.left += own - (cost - spent);
-      if (isLimited && allowance.left <= 0) context.say("--max-cost is used up: no more jobs are taken");
+      if (isLimited && allowance.left <= 0)
+        context.say("--max-cost is used up: the worker takes no more jobs");
       await release();
     },
   };

@@ -31,7 +31,7 @@ export async function startOwnEngine(
   { host, port }: { host: string; port: number },
 ): Promise<OwnEngine> {
   if (!(await isFree(host, port)))
-    throw new RalphError(`port ${port} of ${host} is taken`, {
+    throw new RalphError(`port ${port} on ${host} is in use`, {
       code: "port_taken",
       hint: "--port N chooses another one",
     });

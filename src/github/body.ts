@@ -71,7 +71,7 @@ function verified({ report, tip, rounds, verified: proof }: Facts): string {
   const last = [report, ...rounds].findLast(({ success }) => success) ?? report;
   const checks = last.iterations.at(-1)?.checks ?? [];
   const head = "## What was verified";
-  if (checks.length === 0) return `${head}\n\nNo check ran: the agent's word alone decided.`;
+  if (checks.length === 0) return `${head}\n\nNo check ran: the agent alone decided that it was done.`;
   const rows = checks.map((check) => {
     const before = [last, report]
       .flatMap(({ baseline }) => baseline)

@@ -122,9 +122,9 @@ function requireDeliverable(run: RunFolder, { success, status, unsettled }: Repo
       hint: "commit it in the worktree",
     });
   if (!success && !isDraft)
-    throw new RalphError(`run ${name} did not succeed, so its work is not ready for a review`, {
+    throw new RalphError(`run ${name} did not succeed, so its work is not ready for review`, {
       code: "run_not_done",
-      hint: `ralph resume ${name} goes on; ralph pr ${name} --draft opens a draft that says why`,
+      hint: `ralph resume ${name} continues it; ralph pr ${name} --draft opens a draft that says why`,
     });
 }
 
@@ -217,7 +217,7 @@ function closed({ commands }: Forge, { number, isMerged, url }: PullRequest): Ra
 }
 
 function moved(branch: string): RalphError {
-  return new RalphError(`somebody else pushed to ${branch}, and nothing of that is overwritten`, {
+  return new RalphError(`somebody else pushed to ${branch}; ralph does not overwrite that`, {
     code: "branch_moved",
     exitCode: 1,
     hint: "ralph follow takes such commits over; or merge them in the worktree, and try again",

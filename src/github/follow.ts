@@ -55,7 +55,7 @@ async function untilEnd(run: RunFolder, options: FollowOptions, rounds: Rounds):
   const { tell, stop, pollMs } = options;
   const { worktree, ...places } = branchOfRun(run);
   if (worktree === undefined)
-    throw new RalphError(`run ${run.name()} had several lanes, and none to work on in its rounds`, {
+    throw new RalphError(`run ${run.name()} had several lanes, so ralph cannot tell which one to continue`, {
       code: "worktree_missing",
       hint: "only runs with --worktree are followed",
     });
@@ -63,7 +63,7 @@ async function untilEnd(run: RunFolder, options: FollowOptions, rounds: Rounds):
   await requirePush(forge);
   const context: Context = { ...options, ...rounds, ...places, worktree, run, forge, number };
   await requireOwnBranch(context);
-  tell(`following pull request ${number} of ${fullName(forge.repo)}, looking every ${pollMs / 1000} s`);
+  tell(`following pull request ${number} of ${fullName(forge.repo)}, checking every ${pollMs / 1000} s`);
   for (;;) {
     const end = stop.aborted ? INTERRUPTED : await step(context).catch((error) => afterError(error, context));
     if (end === undefined) {

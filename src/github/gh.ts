@@ -142,7 +142,7 @@ export function ghEnvironment(): NodeJS.ProcessEnv {
 export function ghProgram(): string {
   const found = which("gh", "/", ghEnvironment()["PATH"]);
   if (found.status === "found") return found.path;
-  throw new RalphError("gh is not installed, and ralph reaches GitHub by it", {
+  throw new RalphError("gh is not installed, and ralph needs it to reach GitHub", {
     code: "gh_missing",
     hint: "install it from https://cli.github.com, then: gh auth login",
   });
@@ -213,7 +213,7 @@ function failureOf(
       : `HTTP ${answer.status}`;
   return new RalphError(`cannot reach ${host}: ${why} (${asked})`, {
     code: "forge_unreachable",
-    hint: "look at the network and https://githubstatus.com, then try again",
+    hint: "check the network and https://githubstatus.com, then try again",
   });
 }
 
@@ -229,7 +229,7 @@ export function checked(answer: Answer, host: string, what: string): Answer {
   throw new RalphError(`${host} refuses ${what}: ${messageIn(answer)} (HTTP ${status})`, {
     code: `forge_${status}`,
     ...(status === 403 && { hint: "the login of gh may not do this: gh auth status shows its scopes" }),
-    ...(status === 404 && { hint: "it is not there, or the login of gh may not see it: gh auth status" }),
+    ...(status === 404 && { hint: "it does not exist, or the login of gh may not see it: gh auth status" }),
   });
 }
 
@@ -257,7 +257,7 @@ function nextPage({ headers }: Answer): string | undefined {
 
 function limited(host: string, ms: number): RalphError {
   const until = new Date(Date.now() + ms).toTimeString().slice(0, 5);
-  return new RalphError(`${host} takes no requests of this login until ${until}`, {
+  return new RalphError(`${host} accepts no requests from this login until ${until}`, {
     code: "forge_limited",
     hint: "try again then",
   });

@@ -145,6 +145,6 @@ function unreachable(repo: Repo, stderr: string): RalphError {
   return new RalphError(`git cannot reach ${repo.host}: ${saidBy(stderr)}`, {
     code: "forge_unreachable",
     exitCode: 1,
-    hint: "look at the network, then try again",
+    hint: "check the network, then try again",
   });
 }

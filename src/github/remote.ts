@@ -38,7 +38,7 @@ async function repoOf(checkout: string, wanted?: Pick<Repo, "host" | "owner" | "
   const remotes = await remotesOf(checkout);
   const names = remotes.map(({ remote }) => remote);
   if (names.length === 0)
-    throw new RalphError("this repository has no remote, so there is no GitHub to ask", {
+    throw new RalphError("this repository has no remote, so ralph cannot find it on GitHub", {
       code: "remote_missing",
       hint: "git remote add origin https://github.com/OWNER/NAME.git",
     });
@@ -122,6 +122,6 @@ function notGitHub({ remote, address }: { remote: string; address: string }): Ra
   const where = address.replace(/\/\/[^/@]*@/, "//");
   return new RalphError(`the remote ${remote} (${where}) is not GitHub, as far as gh knows`, {
     code: "remote_other",
-    hint: "for GitHub Enterprise set GH_HOST, or: gh auth login --hostname HOST; no other forge is known",
+    hint: "for GitHub Enterprise, set GH_HOST or run gh auth login --hostname HOST; ralph supports no other forge",
   });
 }

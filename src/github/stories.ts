@@ -20,10 +20,12 @@ export async function storiesOnGitHub(
   const issues = all.filter(({ author }) => trustAuthor || author.mayWrite);
   const left = all.filter((issue) => !issues.includes(issue)).map(({ number }) => `#${number}`);
   if (left.length > 0)
-    options.tell(`left out, as people without write access wrote them (--trust-author): ${left.join(", ")}`);
+    options.tell(
+      `skipped, because people without write access wrote them (--trust-author takes them): ${left.join(", ")}`,
+    );
   const name = `the issues of ${fullName(forge.repo)}`;
   if (issues.length === 0)
-    throw new RalphError(`cannot import: there is no open issue to take in ${name}`, {
+    throw new RalphError(`cannot import: no open issue matches in ${name}`, {
       code: "import_invalid",
       hint: `look at --label and --milestone: ${forge.commands.issues}`,
     });

@@ -214,8 +214,6 @@ export async function prepareReturned(stories: Stories, lane: string): Promise<v
 /** Why nothing that an agent does would land it. */
 function whyNot(result: Exclude<Refused, Returned>, branch: string): string {
   if (result.kind === "flaky")
-    return `flaky: ${result.first.command} did not end twice in the same way on the same files`;
-  return result.kind === "moved"
-    ? `${branch} was moved by somebody else, ${result.tries} times`
-    : result.said;
+    return `flaky: ${result.first.command} gave different results on the same files`;
+  return result.kind === "moved" ? `${branch} somebody else moved it, ${result.tries} times` : result.said;
 }

@@ -38,9 +38,9 @@ export function whyReturned(result: Returned): string {
 export function textFor(result: Returned, branch: string, own: Story, others: Story[]): string {
   return [
     `## Not landed: ${whyReturned(result)}`,
-    `While you worked on ${own.id}, other stories have landed on ${branch}. ralph has begun to merge that branch into yours.`,
+    `While you worked on ${own.id}, other stories landed on ${branch}. ralph has started to merge that branch into yours.`,
     WHAT_TO_DO[result.kind](result as never),
-    "Nothing that landed may be lost, and nothing of this story either. When that is done, commit everything, write what you did to notes and set reviewStatus (without reviews: passes) of this story as after any other work: it is reviewed anew.",
+    "Nothing that landed may be lost, and nothing of this story either. When that is done, commit everything, write what you did to notes and set reviewStatus (without reviews: passes) of this story as after any other work: it gets a new review.",
     ...[...others, own].map(storyText),
     ...(result.kind === "conflict"
       ? [
@@ -59,13 +59,13 @@ const WHAT_TO_DO: Words = {
   red: ({ checks }) => {
     const failed = checks.filter(({ passed }) => !passed);
     const said = failed.map(({ command, output, hidden }) =>
-      hidden ? `${command} (only its result is told)` : `${command}\n\n${fenced(output, "text")}`,
+      hidden ? `${command} (ralph shows only its result)` : `${command}\n\n${fenced(output, "text")}`,
     );
-    return `Each story is fine by itself, and together they are not. Make these checks pass on the merged files:\n\n${said.join("\n\n")}`;
+    return `Each story passes by itself, but not together with the others. Make these checks pass on the merged files:\n\n${said.join("\n\n")}`;
   },
   lost: ({ lines }) => {
     const shown = lines.slice(0, MAX_LINES).map(({ name, file, line }) => `${file} (${name}): ${line}`);
-    return `The merge that you made drops lines of other stories. Put them back where they belong:\n\n${fenced(shown.join("\n"), "text")}`;
+    return `The merge that you made drops lines of other stories. Restore them:\n\n${fenced(shown.join("\n"), "text")}`;
   },
 };
 

@@ -37,8 +37,8 @@ export function withBaseline(
   const broken = failing.filter(({ before }) => before);
   return [
     prompt,
-    part("These checks failed before this run began. No iteration broke them, and they have to pass:", old),
-    part("These checks passed before this run began, and were broken by it:", broken),
+    part("These checks failed before this run began, and they must pass:", old),
+    part("These checks passed before this run began; this run broke them:", broken),
   ]
     .filter((text) => text !== "")
     .join("\n\n");

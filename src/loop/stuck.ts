@@ -38,7 +38,7 @@ export function timesStuck({ alike }: Standstill, { stuckAfter }: Limits): numbe
 /** A hint for the next agent when attempts begin to repeat; otherwise undefined. */
 export function stuckHint({ alike }: Standstill, { stuckAfter }: Limits): string | undefined {
   if (stuckAfter === 0 || alike < HINT_AT) return undefined;
-  return `The last ${alike} attempts failed alike; try another way. They changed nothing that lasted: find out why before you try again.`;
+  return `The last ${alike} attempts failed in the same way; try another way. They changed nothing that lasted: find out why before you try again.`;
 }
 
 /** Why ralph gives a run up as stuck, in one line. */
@@ -51,7 +51,7 @@ export function diagnosis(
   const times = alike === 1 ? "1 iteration" : `${alike} iterations in a row`;
   const what = isBackAndForth
     ? `in ${times} the files only went back to a state that they were in before`
-    : `${times} changed no file and failed alike`;
+    : `${times} changed no file and failed in the same way`;
   const tried = escalated === undefined ? "" : `; ${escalated} could not help either`;
   return `${what}: ${reason}${tried}`;
 }

@@ -84,10 +84,9 @@ export function readReceipt(text: string, name: string): Receipt {
     new RalphError(`${name} ${what}`, { code: "receipt_invalid", exitCode, ...(hint && { hint }) });
   const value = jsonOf(text);
   const known = Known.safeParse(value);
-  if (!known.success) throw refuse("is no receipt of ralph");
+  if (!known.success) throw refuse("is not a receipt of ralph");
   const { v } = known.data.predicate[DETAILS];
-  if (v > VERSION)
-    throw refuse("was made by a newer ralph", "npm install -g ralph-loop@latest updates ralph");
+  if (v > VERSION) throw refuse("comes from a newer ralph", "npm install -g ralph-loop@latest updates ralph");
   const { subject } = value as { subject?: unknown };
   const digests = Object.assign({}, ...(Subject.safeParse(subject).data ?? []).map(({ digest }) => digest));
   const { gitCommit: commit, gitTree: tree } = digests as Record<string, string | undefined>;
@@ -96,7 +95,9 @@ export function readReceipt(text: string, name: string): Receipt {
   const { data, error } = ReceiptStatement.safeParse(value);
   if (data === undefined) {
     const { path = [], message = "" } = error.issues[0] ?? {};
-    throw refuse(`is no whole receipt: ${path.slice(1).map(String).join(".")}: ${message.toLowerCase()}`);
+    throw refuse(
+      `is not a complete receipt: ${path.slice(1).map(String).join(".")}: ${message.toLowerCase()}`,
+    );
   }
   const details = data.predicate[DETAILS];
   if (digestOf(data as Statement) !== details.sha256)

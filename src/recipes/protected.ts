@@ -33,9 +33,9 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       meanwhile = await protection.begin(context.iteration, context.answered);
       const plan = await recipe.plan({ ...context, memory: last.inner });
       if (plan.prompt === null) return plan;
-      const rule = `Protected files: ${patterns.join(", ")}. Do not change, delete or add any of them: that is undone.`;
+      const rule = `Protected files: ${patterns.join(", ")}. Do not change, delete or add any of them: ralph undoes that.`;
       const told = last.told.map((what) => `\n- ${what}`).join("");
-      const again = told && `\nIn the last iteration it happened all the same.${told}`;
+      const again = told && `\nThe last iteration did so all the same.${told}`;
       return { ...plan, prompt: `${plan.prompt}\n\n${rule}${again}` };
     },
 
@@ -68,7 +68,7 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
 
 /** For people: an agent need not know where its work is kept. */
 export function violationOf({ file, what, kept }: ProtectedChange, iteration: number): Violation {
-  const where = kept === undefined ? "" : ` (what was there is kept as ${kept})`;
+  const where = kept === undefined ? "" : ` (ralph kept what was there as ${kept})`;
   return { type: "violation", iteration, what: `${what}${where}`, file };
 }
 
@@ -103,9 +103,9 @@ async function judged(
   };
   const isBack = ({ failed }: ProtectedChange): boolean => failed === undefined;
   const reason = [
-    ...named("protected files could not be put back", all.filter(hasFailed)),
+    ...named("ralph could not restore protected files", all.filter(hasFailed)),
     ...named("the agent changed protected files", undone.filter(isBack)),
-    ...named("protected files were changed during verification", meantime.filter(isBack)),
+    ...named("protected files changed during verification", meantime.filter(isBack)),
     verdict.reason,
   ].join("; ");
   const failure = await likeness([reason, verdict.failure ?? ""]);

@@ -27,7 +27,7 @@ export function openJournal(path: string) {
       failure = new RalphError(`cannot write the journal ${path}: ${describeSystemError(error)}`, {
         code: "journal_unwritable",
         exitCode: 1,
-        hint: "make room, then continue with: ralph resume",
+        hint: "free some space, then continue with: ralph resume",
         cause: error,
       });
     }
@@ -48,7 +48,7 @@ export function openJournal(path: string) {
     check(): void {
       const [own, there] = [fs.fstatSync(file), fs.statSync(path, { throwIfNoEntry: false })];
       if (there?.ino === own.ino && there.dev === own.dev) return;
-      throw new RalphError(`the records of the run are gone: ${path} was deleted or moved`, {
+      throw new RalphError(`the records of the run are gone: somebody deleted or moved ${path}`, {
         code: "records_gone",
         isFinal: true,
         exitCode: 1,

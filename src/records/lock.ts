@@ -67,10 +67,10 @@ export function inTurn<Result>(path: string, action: () => Result): Result {
       release();
     }
   } while (elapsed() < until);
-  throw new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
+  throw new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not release it`, {
     code: "turn_held",
     exitCode: 1,
-    hint: "end or continue that process; if it is none of ralph's, remove the file",
+    hint: "end that process; if it is not ralph's, remove the file",
   });
 }
 
@@ -101,10 +101,10 @@ export async function whenFree<Result>(
 }
 
 function heldBy(path: string): RalphError {
-  return new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not let go`, {
+  return new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not release it`, {
     code: "turn_held",
     exitCode: 1,
-    hint: "end or continue that process; if it is none of ralph's, remove the file",
+    hint: "end that process; if it is not ralph's, remove the file",
   });
 }
 

@@ -94,10 +94,10 @@ export function shownSpec(file: string, run: string): SpecRecord {
     has(value["agent"], { name: "string", words: "array" });
   if (isSpec) return value as unknown as SpecRecord;
   const isNewer = has(value, { v: "number" }) && Number(value["v"]) > 1;
-  const what = isNewer ? "was made by a newer ralph" : "cannot be read";
+  const what = isNewer ? "comes from a newer ralph" : "cannot be read";
   throw new RalphError(`the record of run ${run} ${what}: ${file}`, {
     code: "spec_damaged",
-    hint: "start a new run; the old record is left as it is",
+    hint: "start a new run; ralph keeps the old record",
     cause,
   });
 }
@@ -111,7 +111,7 @@ export function revealedSpec<Spec extends SpecRecord>(shown: Spec, env: NodeJS.P
 export function requireSecrets({ id, isIncomplete, ...spec }: SpecRecord & { agents?: unknown }): void {
   const missing = /\[secret:(\w+)\]/.exec(JSON.stringify([spec.recipe, spec.agent, spec.agents]))?.[1];
   if (missing === undefined && isIncomplete !== true) return;
-  throw new RalphError(`run ${id} used a secret that was not kept`, {
+  throw new RalphError(`run ${id} used a secret that ralph did not store`, {
     code: "secret_gone",
     hint: missing ? `set ${missing} again` : "start it again, with the secret in a variable or a file",
   });

@@ -27,7 +27,7 @@ export function addSteering(run: RunFolder, text: string): void {
 export function pendingWords(run: RunFolder): { text: string; taken(): void } | undefined {
   const value = readJson(answerFile(run));
   const answers = has(value, { question: "string", answer: "string" })
-    ? [`An agent before you asked: ${value["question"]}\nThe answer is: ${value["answer"]}`]
+    ? [`An earlier agent asked: ${value["question"]}\nThe answer is: ${value["answer"]}`]
     : [];
   const said = steeringOf(run);
   if (answers.length + said.length === 0) return undefined;

@@ -56,7 +56,7 @@ export async function checkAgent(
   if (spec.isFunction)
     throw new RalphError(`the agent of this run is a function of a program: ${spec.name}`, {
       code: "agent_is_function",
-      hint: "start a new run from that program; what was done so far is in the files",
+      hint: "start a new run from that program; the files contain the work so far",
     });
   const env = { ...outer, ...agentEnvironment(spec, settings) };
   const { name, words, flags, model, permissions } = spec;

@@ -106,7 +106,7 @@ async function endsOf(loop: Loop, iteration: number | undefined, repository: str
   const isThere = !loop.isOver && workspace !== undefined && existsSync(workspace);
   const now = isThere ? await treeNow(workspace, records, copied) : undefined;
   const to = now ?? (trees.has(0) ? last : undefined) ?? tip;
-  return to === undefined ? "nothing is recorded of what it changed" : [trees.get(0) ?? base, to];
+  return to === undefined ? "ralph has no record of what it changed" : [trees.get(0) ?? base, to];
 }
 
 /** What several lanes have made together: the winner of a race, or all stories that have landed. */
@@ -121,14 +121,14 @@ function ofIteration(iteration: number, finished: number, trees: Map<number, str
   if (iteration < 1 || iteration > finished)
     return finished === 0
       ? "no iteration has ended yet"
-      : `there is no iteration ${iteration}: it is a number from 1 to ${finished}`;
+      : `there is no iteration ${iteration}: give a number from 1 to ${finished}`;
   const at = (most: number): string | undefined =>
     [...trees]
       .filter(([one]) => one <= most)
       .sort(([a], [b]) => a - b)
       .at(-1)?.[1];
   const [from, to] = [at(iteration - 1), at(iteration)];
-  if (from === undefined || to === undefined) return "the files of the iterations were not recorded";
+  if (from === undefined || to === undefined) return "ralph did not record the files of the iterations";
   return [from, to];
 }
 

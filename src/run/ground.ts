@@ -29,10 +29,10 @@ export function holdGround(workspace: string) {
   const check = (): void => {
     if (isThere()) return;
     const what = existsSync(workspace) ? "is another folder now" : "is gone";
-    throw new RalphError(`the workspace ${workspace} ${what}: it was moved, removed or unmounted`, {
+    throw new RalphError(`the workspace ${workspace} ${what}: somebody moved, removed or unmounted it`, {
       code: "workspace_gone",
       exitCode: 1,
-      hint: "put it back, then continue with: ralph resume",
+      hint: "restore it, then continue with: ralph resume",
     });
   };
   /** The same recipe, which throws when the folder is not there. */

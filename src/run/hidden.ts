@@ -90,7 +90,7 @@ export async function foundAgain(
   const missing = kept.filter((_, at) => found[at] === undefined);
   if (missing.length > 0)
     throw new RalphError(
-      `run ${id} needs the command of ${missing.map(({ name }) => name).join(", ")}, which ralph keeps in no file`,
+      `run ${id} needs the command of ${missing.map(({ name }) => name).join(", ")}, which ralph stores in no file`,
       { code: "hidden_check_gone", hint: `give it again: ${again} --hidden-check COMMAND` },
     );
   const isKnown = (command: string): boolean => found.some((check) => check?.command === command);

@@ -199,13 +199,12 @@ async function warningsOf(spec: RunSpec): Promise<string[]> {
   const warnings = new Set([...(await blindLimits(spec)), ...inWorktree]);
   if (protect.length > 0) {
     const { withoutFiles } = await import("../verify/protected/protection.js");
-    for (const one of withoutFiles(protect, workspace))
-      warnings.add(`protect: no file matches ${one} so far`);
+    for (const one of withoutFiles(protect, workspace)) warnings.add(`protect: no file matches ${one} yet`);
   }
   const inputs = Object.keys(speed?.inputs ?? {});
   if (!baseline && inputs.length === 0) return [...warnings];
   const checks = (await recipeRow(recipe)).checks?.(recipe, workspace);
-  if (baseline && checks?.length === 0) warnings.add("--baseline: there is no check to run");
+  if (baseline && checks?.length === 0) warnings.add("--baseline: no check to run");
   // A command that differs from the check's own text speeds nothing up.
   for (const command of inputs.filter((input) => checks?.includes(input) === false)) {
     const meant = nearest(command, checks ?? []);
@@ -218,7 +217,7 @@ async function warningsOf(spec: RunSpec): Promise<string[]> {
 /** Warns that a new worktree lacks the dependencies of the checkout: every check would fail, and every try costs. */
 async function notInWorktree(origin: string, workspace: string, worktree: string): Promise<string[]> {
   const dirty = (await isDirty(origin))
-    ? ["uncommitted changes of this checkout are not in the worktree"]
+    ? ["the worktree does not have the uncommitted changes of this checkout"]
     : [];
   const missing = missingDependencies(workspace, worktree, process.env);
   if (missing.length === 0) return dirty;
@@ -247,7 +246,7 @@ async function blindLimits({ agent, agents = {}, limits, stream }: RunSpec): Pro
     const who = stream ? name : `${name} without its stream`;
     for (const what of ["cost", "tokens"] as const)
       if (limited[what] && !reported.includes(what))
-        warnings.push(`${who} does not tell its ${what}: --max-${what} cannot stop it, --max-time can`);
+        warnings.push(`${who} does not report its ${what}: --max-${what} cannot stop it, but --max-time can`);
   }
   return warnings;
 }

@@ -87,7 +87,7 @@ async function stateOf(folder: RunFolder, { spec: { limits }, isContinued }: Pre
   if (!isContinued) return initialState(folder.id);
   const setAside = existsSync(folder.journal) ? repairJournal(folder.journal) : undefined;
   if (setAside !== undefined)
-    process.stderr.write(`ralph: warning: the journal had unreadable lines; it was kept as ${setAside}\n`);
+    process.stderr.write(`ralph: warning: the journal had unreadable lines; ralph kept it as ${setAside}\n`);
   const state = folder.state() ?? initialState(folder.id);
   if (state.success) {
     const hint = "start a new one with ralph run";

@@ -61,7 +61,7 @@ export function nameFor(title: string, id: string): string {
 /** The run that stopped in the worktree without success. */
 function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome()): RunFolder {
   const refusal = (why: string, hint = "choose another name"): RalphError =>
-    new RalphError(`the worktree name ${name} is taken: ${why}`, { code: "worktree_taken", hint });
+    new RalphError(`the worktree name ${name} is in use: ${why}`, { code: "worktree_taken", hint });
   const own = runsIn(home)
     .list()
     .findLast((folder) => worktreeOf(folder) === path);
@@ -77,7 +77,7 @@ function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome
   if (own.state()?.success !== true) return own;
   const removal = `git merge ${branch} && git worktree remove ${quoteWord(path)} && git branch -d ${branch}`;
   throw refusal(
-    `${taken} is there; its run ${own.id} is completed`,
+    `${taken} exists, and its run ${own.id} is completed`,
     existsSync(path) ? `choose another name, or merge and remove it: ${removal}` : undefined,
   );
 }
@@ -97,7 +97,7 @@ export function checkFolder({ id, workspace, worktree, base }: RunSpec): void {
     if (base === undefined || repositoryRoot(workspace) !== undefined) return;
     throw new RalphError(`run ${id} began in a git repository, and ${workspace} is none now`, {
       code: "workspace_gone",
-      hint: "put the folder of the run back",
+      hint: "restore the folder of the run",
     });
   }
   if (worktree === undefined || existsSync(worktree))

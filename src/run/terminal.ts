@@ -79,7 +79,7 @@ async function notifierFor(
     const options = { timeoutMs, graceMs: NOTIFY_GRACE_MS };
     const { ok, timedOut, ...ended } = await capture({ file, args, cwd, env, stdin }, options);
     if (ok) return undefined;
-    if (timedOut) return `it took longer than ${formatDuration(timeoutMs)}`;
+    if (timedOut) return `it took more than ${formatDuration(timeoutMs)}`;
     const how = ended.spawnError?.message ?? ended.signal ?? `exit ${ended.exitCode}`;
     // The end of the message says most.
     const last = ended.stderr.trimEnd().split("\n").at(-1) ?? "";

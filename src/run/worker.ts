@@ -129,7 +129,7 @@ function takeSignals(files: WorkerFiles, run: RunFolder, say: (lines: string[]) 
   const interrupt = (): void => {
     if (!isWaiting && interruptChildren(process.pid)) return;
     const how = isPaused ? `resume ${name} continues this loop` : `pause ${name} holds this loop`;
-    const none = "Ctrl+C is for the agent, and none is running now";
+    const none = "Ctrl+C is for the agent, and no agent is running now";
     say([`[ralph] ${name}: ${none}: ralph ${how}, ralph kill ${name} ends it`]);
   };
   const endNow = (): void => {

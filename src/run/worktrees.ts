@@ -108,7 +108,7 @@ async function sizeOf(path: string): Promise<number | null> {
   return ok ? Number.parseInt(stdout, 10) * 1024 : null;
 }
 
-export const AT_WORK = "its run is at work";
+export const AT_WORK = "its run is active";
 
 /** Whether removing it loses nothing: no run uses it, and another branch has its work. */
 export function whyKept({ run, branch, landed, uncommitted }: OwnWorktree): string | undefined {

@@ -5,7 +5,7 @@ import type { Availability, SandboxKind, SandboxType } from "./sandbox.js";
 const NONE: SandboxType = {
   find: async () => ({ status: "works", about: "" }),
   open: async () => undefined,
-  allows: () => "the agent can do all that you can",
+  allows: () => "the agent can do everything that you can",
 };
 
 /** All kinds of sandboxes, the strongest first; each is loaded on first use. */
@@ -52,9 +52,9 @@ export async function chooseSandbox(
   }
   const why = reasons.join("; ");
   if (choice === "auto") return { kind: "none", why };
-  const what = choice === "any" ? "no sandbox can be used here" : `the sandbox ${choice} cannot be used here`;
+  const what = choice === "any" ? "no sandbox works here" : `the sandbox ${choice} does not work here`;
   throw new RalphError(`${what}: ${why}`, {
     code: "sandbox_missing",
-    hint: `${fixes.join("; or ")}; or go without one: --no-sandbox`,
+    hint: `${fixes.join("; or ")}; or run without one: --no-sandbox`,
   });
 }

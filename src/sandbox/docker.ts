@@ -29,7 +29,7 @@ export const docker: SandboxType = {
   allows({ program = "docker" }, hosts) {
     const isTold = program === "docker" || hosts.length === 0;
     const reached = isTold ? `reaches ${hosts.join(", ") || "no host"}` : "reaches what sbx policy ls says";
-    return `the agent works in a virtual machine of ${PROGRAMS[program].words.join(" ")} that has this folder, and ${reached}`;
+    return `the agent works in a virtual machine of ${PROGRAMS[program].words.join(" ")} that contains this folder, and ${reached}`;
   },
 };
 
@@ -94,7 +94,7 @@ function insistOn(program: DockerProgram, scope: Caller): Insist {
       throw new RalphError(notSignedIn(program), { code: "sandbox_not_logged_in", hint: signIn });
     throw new RalphError(`${first.join(" ")} ${words[0]} failed: ${why}`, {
       code: "sandbox_failed",
-      hint: "--no-sandbox goes without it",
+      hint: "--no-sandbox runs without it",
     });
   };
 }

@@ -11,7 +11,7 @@ export interface SandboxSpec {
   kind: SandboxKind;
   /** The program that provides `docker` here. */
   program?: DockerProgram | undefined;
-  /** Hosts beside those of the agent's provider. */
+  /** More hosts, besides those of the agent's provider. */
   allowHosts: string[];
   allowWrite: string[];
   denyRead: string[];

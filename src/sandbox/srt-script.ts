@@ -88,7 +88,7 @@ export function outsideScript(
   if (last === -1)
     throw new RalphError("the sandbox srt cannot be made: its library starts bubblewrap in an unknown way", {
       code: "sandbox_failed",
-      hint: "install the version that ralph names; --no-sandbox goes without it",
+      hint: "install the version that ralph names; --no-sandbox runs without it",
     });
   const kernel = KERNEL.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`]);
   // Memory and queues that programs share are those of this sandbox alone.

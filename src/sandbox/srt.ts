@@ -88,7 +88,7 @@ function startHelper(workspace: string) {
     if ("command" in answer) return answer;
     throw new RalphError(`the sandbox srt cannot be used: ${answer.error}`, {
       code: "sandbox_failed",
-      hint: "ralph doctor looks at what it needs; --no-sandbox goes without it",
+      hint: "ralph doctor checks what it needs; --no-sandbox runs without it",
     });
   };
   // Each call says what is allowed; until then it is a port that nothing listens to.

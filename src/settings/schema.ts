@@ -34,16 +34,18 @@ const Inputs = z.array(Pattern).min(1, "expected at least one pattern");
 
 const Check = z.strictObject(
   {
-    name: key(someText, "What the check is called; its command unless given."),
+    name: key(someText, "Name of the check; default: its command."),
     command: word.describe("Shell command; exit 0 is a pass."),
-    failAction: FailAction.default("APPEND").describe("Where the next prompt of ralph run has the failure."),
+    failAction: FailAction.default("APPEND").describe(
+      "Where the next prompt of ralph run shows the failure.",
+    ),
     hint: key(z.string(), "Guidance for the agent when it fails."),
-    timeout: key(duration, "A duration: 90 (seconds), 90s, 5m or 1h. As --check-timeout (10m) unless given."),
+    timeout: key(duration, "A duration: 90 (seconds), 90s, 5m or 1h. Default: --check-timeout (10m)."),
     inputs: key(
       Inputs,
-      "Patterns of the files that it depends on: it is not run again while they are unchanged since it passed.",
+      "Patterns of the files that it depends on: ralph does not run it again until one of them changes.",
     ),
-    flaky: key(z.literal("retry"), "It is known to be flaky: when it fails, it is tried twice more."),
+    flaky: key(z.literal("retry"), "A known flaky check: when it fails, ralph tries it twice more."),
   },
   "expected a command, or an object with one",
 );
@@ -51,9 +53,9 @@ const Check = z.strictObject(
 /** Agents do not know it: what it is called is all that they are told when it fails. */
 const HiddenCheck = z.strictObject(
   {
-    name: key(someText, "What agents are told when it fails; hidden check 1, 2, … unless given."),
+    name: key(someText, "The name that agents see when it fails; default: hidden check 1, 2, …"),
     command: someText.describe("Shell command; exit 0 is a pass."),
-    timeout: key(duration, "A duration: 90 (seconds), 90s, 5m or 1h. As --check-timeout (10m) unless given."),
+    timeout: key(duration, "A duration: 90 (seconds), 90s, 5m or 1h. Default: --check-timeout (10m)."),
   },
   "expected a command, or an object with one",
 );
@@ -63,7 +65,7 @@ const AgentProfile = z.strictObject({
   flags: key(z.array(z.string()), "Split into words as a shell would."),
   model: key(word, "The model, in the agent's own words."),
   permissions: key(z.enum(["unattended", "all", "edits", "ask"]), "How much it may do without asking."),
-  env: key(z.record(z.string(), z.string()), "Variables for the agent alone."),
+  env: key(z.record(z.string(), z.string()), "Variables for the agent only."),
 });
 export type AgentProfile = z.infer<typeof AgentProfile>;
 
@@ -79,21 +81,21 @@ const paths = z.array(word);
 const sandboxKind = z.enum(["auto", "docker", "srt", "none"]);
 
 const Sandbox = z.strictObject({
-  kind: key(sandboxKind, "What agents are shut into; --sandbox wins. auto: what works here, or nothing."),
+  kind: key(sandboxKind, "Confines agents; --sandbox wins. auto: what works here, or nothing."),
   network: z
-    .strictObject({ allow: key(z.array(host), "Hosts beside those of the agent's provider.") })
+    .strictObject({ allow: key(z.array(host), "More hosts, besides those of the agent's provider.") })
     .optional(),
   filesystem: z
     .strictObject({
-      allowWrite: key(paths, "May be written beside the workspace (srt)."),
-      denyRead: key(paths, "Must not be read, beside keys and logins (srt)."),
-      denyWrite: key(paths, "Must not be written, though it is in the workspace (srt)."),
+      allowWrite: key(paths, "Agents may also write here, outside the workspace (srt)."),
+      denyRead: key(paths, "Agents must not read this, besides keys and logins (srt)."),
+      denyWrite: key(paths, "Agents must not write this, although it is in the workspace (srt)."),
     })
     .optional(),
-  checks: key(z.boolean(), "Whether checks run inside, too; false unless given."),
+  checks: key(z.boolean(), "Whether checks run inside, too; default: false."),
   settle: key(
     z.number().min(0).max(60),
-    "Seconds until files are out of a virtual machine (docker); 2.5 unless given.",
+    "Seconds until files are out of a virtual machine (docker); default: 2.5.",
   ),
 });
 
@@ -115,7 +117,7 @@ const Loop = z.strictObject({
       .string(TAG)
       .regex(/^[^\r\n]*\S[^\r\n]*$/, TAG)
       .nullable(),
-    "What the agent says when it is done; COMPLETE unless given. null: the checks alone decide.",
+    "What the agent says when it is done; default: COMPLETE. null: the checks alone decide.",
   ),
   agent: key(word, "As --agent. The name build stands for the default one."),
   fallback_agents: key(z.array(someText), "As --fallback-agent, in this order; of every recipe."),
@@ -128,8 +130,8 @@ const parallel = z.union([z.boolean(), z.int(PARALLEL).min(1, PARALLEL)], PARALL
 const byCommand = z.record(z.string(), Inputs);
 
 const CheckOptions = z.strictObject({
-  parallel: key(parallel, "How many run at the same time; true: as many as there are processors."),
-  failFast: key(z.boolean(), "The check that failed last time runs first, and none after one that fails."),
+  parallel: key(parallel, "How many run at the same time; true: one per processor."),
+  failFast: key(z.boolean(), "Run the check that failed last time first, and stop at the first failure."),
   inputs: key(byCommand, "By command: patterns of the files that it depends on, as checks have them."),
 });
 
@@ -138,7 +140,7 @@ const confirmations = z.int(CONFIRM).min(0, CONFIRM).max(MOST_CONFIRMATIONS, CON
 
 const Review = z.strictObject({
   skip: key(z.boolean(), "No reviews, as --skip-review; --no-skip-review wins."),
-  cap: key(positiveInteger, "Review each story at most this often, as --review-cap; 5 unless given."),
+  cap: key(positiveInteger, "Review each story at most this often, as --review-cap; default: 5."),
   agent: key(
     someText,
     "Another agent for the reviews, as --reviewer-agent: a known agent, a profile or a command.",
@@ -153,7 +155,7 @@ const Notify = z.strictObject({
   desktop: key(z.boolean(), "Show it on the desktop (notify-send, osascript)."),
   webhook: key(z.url({ protocol: /^https?$/, error: WEBHOOK }), "Post it there as JSON."),
   command: key(word, "Shell command that gets it as JSON on stdin."),
-  on: key(z.array(occasion), "Which events are reported; all of them unless given."),
+  on: key(z.array(occasion), "Which events are reported; default: all."),
 });
 
 const ENGINE = "expected an address that begins with redis://, rediss:// or postgres://";
@@ -165,18 +167,18 @@ const Fleet = z.strictObject({
   ),
   lease: key(
     duration,
-    "How long a worker may be silent until its job goes to another one; 60s unless given. RALPH_FLEET_LEASE wins.",
+    "How long a worker may be silent until its job goes to another one; default: 60s. RALPH_FLEET_LEASE wins.",
   ),
   maxCostPerDay: key(
     z.number(COST).positive(COST),
-    "In USD: what all jobs of a day (UTC) may cost together.",
+    "In USD: the limit for all jobs of a day (UTC) together.",
   ),
 });
 
 const Agent = AgentProfile.partial({ command: true }).extend({
   background: key(
     z.enum(["end", "keep"]),
-    "What agents and checks leave running: end (unless given), or keep, as --keep-background.",
+    "What to do with processes that agents and checks leave running: end (default), or keep, as --keep-background.",
   ),
 });
 const profileName = z.string().refine((name) => name !== "__proto__", "a name that cannot be used");
@@ -185,7 +187,7 @@ export const Settings = z.strictObject({
   $schema: key(z.string(), "Where editors find the schema of this file."),
   maxIterations: key(
     positiveInteger,
-    "As --max-iterations, for every recipe. Unless given: 10 for ralph run, 25 for ralph loop (which takes 100 at most), 15 for ralph stories run, as many as its retries need for ralph pipeline run.",
+    "As --max-iterations, for every recipe. Default: 10 for ralph run, 25 for ralph loop (at most 100), 15 for ralph stories run; for ralph pipeline run, what its retries need.",
   ),
   maxCost: key(z.number(COST).positive(COST), "In USD, as --max-cost, for every recipe."),
   maxTime: key(duration, "A duration: 600 (seconds), 90s, 10m or 2h, as --max-time, for every recipe."),
@@ -200,40 +202,40 @@ export const Settings = z.strictObject({
   streamAgentOutput: z
     .boolean()
     .default(DEFAULTS.streamAgentOutput)
-    .describe("Show what the agent does; false asks for its final answer alone."),
+    .describe("Show what the agent does; false shows only its final answer."),
   includeIterationCountInPrompt: z
     .boolean()
     .default(DEFAULTS.includeIterationCountInPrompt)
     .describe("Put the number of the iteration before the prompt."),
-  agent: key(Agent, "The agent that is asked."),
+  agent: key(Agent, "The agent that does the work."),
   agents: key(z.record(profileName, AgentProfile), "Named profiles for --agent."),
   checks: z
     .array(Check, CHECKS)
     .default(DEFAULTS.checks)
     .describe(
-      "Commands that must pass, or objects with one: the project's checks, for ralph run, ralph loop, ralph stories run (where tasks.json has no verifyCommands) and ralph spawn with a known agent.",
+      "The project's checks: commands that must pass, or objects with a command. For ralph run, ralph loop, ralph stories run (where tasks.json has no verifyCommands) and ralph spawn with a known agent.",
     ),
   hiddenChecks: key(
     z.array(z.union([someText, HiddenCheck])),
-    "Checks that agents do not know, for every recipe: they run when the others have passed. Best in a file that no agent reads, such as ~/.ralph/settings.json.",
+    "Checks that agents do not see, for every recipe: they run after the others have passed. Best in a file that no agent reads, such as ~/.ralph/settings.json.",
   ),
-  checkOptions: key(CheckOptions, "How checks are made quicker."),
-  confirm: key(confirmations, "How often checks that all passed are run again, as --confirm."),
+  checkOptions: key(CheckOptions, "Options that make checks faster."),
+  confirm: key(confirmations, "How often to run checks again that all passed, as --confirm."),
   scm: key(Scm, "What ralph run does when all checks pass."),
-  loop: key(Loop, "What ralph loop does otherwise than the other recipes."),
+  loop: key(Loop, "What ralph loop does differently from the other recipes."),
   ralph_loop: key(Loop, "The same under its name in YAML files."),
   review: key(Review, "How ralph stories reviews each story."),
   protect: key(
     z.array(Pattern),
-    "Patterns of files that agents may not change, such as tests/**: what they do there is undone.",
+    "Patterns of files that agents may not change, such as tests/**: ralph undoes their changes.",
   ),
-  notify: key(Notify, "Where to report how a run ended, or that it waits."),
-  setup: key(word, "Shell command that is run once in a new worktree."),
+  notify: key(Notify, "Where to report that a run has ended, or waits."),
+  setup: key(word, "Shell command that ralph runs once in a new worktree."),
   teardown: key(
     word,
-    "Shell command that is run in a worktree before it is removed, and at the end of each lane.",
+    "Shell command that ralph runs in a worktree before it removes it, and at the end of each lane.",
   ),
-  sandbox: key(Sandbox, "What agents are shut into, and what they may do there."),
+  sandbox: key(Sandbox, "How to confine agents, and what they may do."),
   fleet: key(Fleet, "Where ralph fleet finds its engine, and its rules."),
 });
 

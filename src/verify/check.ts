@@ -97,7 +97,7 @@ export async function runCheck(
   for (const line of lines.end()) read(line);
   const isWell = exitCode === 0 && !timedOut;
   const ranNoTest = isWell && tests.foundNone() && isAboutTests(check.script ?? command, workspace);
-  const why = spoiled ?? (ranNoTest ? "exit 0, but no test was run" : undefined);
+  const why = spoiled ?? (ranNoTest ? "exit 0, but it ran no test" : undefined);
   const logError = log?.close();
   const passed = isWell && why === undefined;
   const failing = passed ? undefined : await tests.failing();

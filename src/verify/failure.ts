@@ -50,7 +50,7 @@ export function failureText({ name, command, how, output, hint, hidden }: Failur
 
 /** All that an agent is told of a hidden check. */
 export function hiddenFailure(name: string): string {
-  return `A hidden check failed: ${name}. What it checks is not told: do what the task asks for, in all cases.`;
+  return `A hidden check failed: ${name}. ralph does not say what it checks: do what the task asks for, in all cases.`;
 }
 
 /** How it failed is worth more than the end of a long command. */

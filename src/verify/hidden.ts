@@ -68,7 +68,7 @@ function masked({ check, event, tests }: CheckResult): CheckResult {
         timedOut: false,
       },
       ...{ passed, durationMs, log: "", output: "" },
-      ...(!passed && { why: "it is hidden: only its result is told" }),
+      ...(!passed && { why: "hidden: agents see only its result" }),
     },
   };
 }

@@ -72,7 +72,7 @@ export function endingOf(end: Pick<CheckFinished, "exitCode" | "signal" | "timed
 const SKIPPED: Record<string, string> = {
   unchanged: "skipped, its inputs are unchanged since it passed",
   after_failure: "skipped, another check failed first",
-  untrusted: "not run: an agent added it, and there is no sandbox to run it in",
+  untrusted: "not run: an agent added it, and no sandbox confines it",
 };
 
 /** Why a check was not run; a later release may have other reasons. */

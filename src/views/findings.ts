@@ -49,7 +49,9 @@ export function guardLines(
   columns = Number.POSITIVE_INFINITY,
 ): string[] {
   return [
-    allowed ? paint("green", `${mark.ok} It would run.`) : paint("red", `${mark.error} It would be refused.`),
+    allowed
+      ? paint("green", `${mark.ok} It would run.`)
+      : paint("red", `${mark.error} ralph would refuse it.`),
     ...[...refusals, ...warnings].flatMap(({ category, level, reason, command }) => [
       `  ${paint("bold", `${CATEGORIES[category]}${level === "warn" ? ", a warning" : ""}`)}`,
       ...hanging("    ", harmlessLine(reason), columns),

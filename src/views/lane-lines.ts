@@ -17,10 +17,10 @@ export const LANE_LINES: Lines = {
     paint("bold", `--- ${joined(title && harmlessLine(title), harmlessLine(branch))} ---`),
   ],
   "lane.waiting": (event, _, { paragraph }) =>
-    paragraph(`Waits for ${harmlessLine(event.for)}, which has changed ${harmlessLine(event.file)}`, "dim"),
+    paragraph(`Waits for ${harmlessLine(event.for)}, which changed ${harmlessLine(event.file)}`, "dim"),
   "lane.overlaps": (event, _, { paragraph, mark }) =>
     event.files.length === 0
-      ? paragraph(`Does not conflict with ${harmlessLine(event.with)} any more`, "dim")
+      ? paragraph(`No longer conflicts with ${harmlessLine(event.with)}`, "dim")
       : paragraph(
           `${mark.warning} Would conflict with ${harmlessLine(event.with)} in ${harmlessLine(event.files.join(", "))}`,
           "yellow",

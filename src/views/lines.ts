@@ -70,7 +70,7 @@ const COMMON: Lines = {
     const what = joined(about && harmlessLine(about), numbered(iteration, state));
     const title = paint("bold", `--- ${what}${mode ? ` (${mode})` : ""} ---`);
     if (changed.length === 0) return [title];
-    return [title, `You have changed ${harmless(changed.join(", "))}: the run goes on from there.`];
+    return [title, `You changed ${harmless(changed.join(", "))}: the run continues from there.`];
   },
   "agent.started": ({ attempt }) => (attempt > 1 ? [`Empty answer: asking again (attempt ${attempt})`] : []),
   "agent.finished"(event, { iteration }, { paragraph, mark, flush }) {
@@ -127,7 +127,7 @@ const COMMON: Lines = {
   ],
   "limit.waiting"({ agent, until, ts, stated }, _, { mark, paragraph }) {
     const left = formatDuration(Math.max(0, Date.parse(until) - Date.parse(ts)));
-    const what = `waiting until ${localMoment(until, ts)} (${left})${stated ? "" : ", nobody told how long it lasts"}`;
+    const what = `waiting until ${localMoment(until, ts)} (${left})${stated ? "" : ", for how long is unknown"}`;
     return paragraph(`${mark.warning} The usage limit of ${agent} is reached: ${what}`, "yellow");
   },
   "iteration.finished"({ iteration, durationMs, reason }, state, { paragraph }) {
@@ -147,7 +147,7 @@ function storyMoved({ story, from, to, title, reviews, reviewCap, atCap, feedbac
   const moved: Record<string, string> = {
     changes_requested: `${review}: changes requested`,
     approved: `${review}: approved${atCap ? " at the review cap" : ""}`,
-    needs_review: `${from === "todo" ? "implemented" : "mended"}, waits for its review`,
+    needs_review: `${from === "todo" ? "implemented" : "fixed"}, waits for review`,
   };
   const more = feedback === undefined ? title : firstLine(feedback.replace(AT_CAP, "").trim());
   return `${joined(story, moved[to] ?? to)}${more ? `: ${more}` : ""}`;

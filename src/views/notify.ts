@@ -85,7 +85,7 @@ function sent(notice: Notice, { targets, run, find, verbose }: Notifying, note: 
   const program = desktop ? find(["notify-send", "osascript"]) : undefined;
   // Settings are shared: that a machine has no desktop is not worth a warning each time.
   if (desktop && program === undefined && verbose)
-    note("[ralph] No notification on the desktop: notify-send or osascript is not there");
+    note("[ralph] No desktop notification: neither notify-send nor osascript is installed");
   const { name, event, message } = notice;
   const title = `ralph${name === null ? "" : ` ${name}`}: ${event}`;
   // A desktop reads the text as markup.
@@ -125,6 +125,6 @@ async function postNotice(address: string, notice: Notice): Promise<string | und
   } catch (error) {
     if (!(error instanceof Error)) return "it failed";
     if (error.name === "TimeoutError") return `no answer within ${SEND_MS / 1000}s`;
-    return `it could not be reached (${systemErrorCode(error.cause) ?? "no connection"})`;
+    return `cannot reach it (${systemErrorCode(error.cause) ?? "no connection"})`;
   }
 }

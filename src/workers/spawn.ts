@@ -106,8 +106,8 @@ const WHAT_TO_DO = {
   running: "ralph attach NAME shows it, ralph kill NAME ends it; or choose another --name",
   waiting: "ralph attach NAME shows it, ralph kill NAME ends it; or choose another --name",
   paused: "ralph resume NAME continues it, ralph kill NAME ends it; or choose another --name",
-  crashed: "ralph resume NAME continues it, ralph kill NAME gives it up; or choose another --name",
-  unknown: "it may be starting at this moment; ralph clean NAME removes what is left of it",
+  crashed: "ralph resume NAME continues it, ralph kill NAME discards it; or choose another --name",
+  unknown: "it may be starting right now; ralph clean NAME removes what is left of it",
 };
 
 /** A finished worker makes room; its runs keep their records. */
@@ -187,7 +187,7 @@ async function converse(
   }
   if (signal.aborted) return INTERRUPTED;
   if (socket !== undefined) return 1;
-  throw new RalphError(`nothing was heard from the window within ${HELLO_MS / 1000} s`, {
+  throw new RalphError(`no sign of the window within ${HELLO_MS / 1000} s`, {
     code: "worker_silent",
     exitCode: 1,
     hint: "is the machine very busy? Try again",

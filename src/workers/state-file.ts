@@ -76,7 +76,7 @@ function readPatiently(files: WorkerFiles): StateReading {
     if (waited >= PATIENCE_MS) {
       const path = `${files.stateFile}.damaged-${Date.now()}`;
       renameSync(files.stateFile, path);
-      return { damage: `could not be read; it was kept as ${path}` };
+      return { damage: `was unreadable; ralph kept it as ${path}` };
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
   }
@@ -88,5 +88,5 @@ function parse({ stateFile }: WorkerFiles): StateReading | undefined {
   const { data: state } = State.safeParse(written);
   if (state === undefined || state.max_iterations > 0) return state && { state };
   const number = JSON.stringify(written?.max_iterations) ?? "(none)";
-  return { state, damage: `has max_iterations ${number}, which is no whole number of at least 1` };
+  return { state, damage: `has max_iterations ${number}, which is not a whole number of at least 1` };
 }

@@ -52,7 +52,7 @@ function serverEnvironment(): NodeJS.ProcessEnv {
 
 export function requireTmux(): void {
   if (which("tmux", "/").status === "found") return;
-  throw new RalphError("tmux is not installed: a worker lives in a window of tmux", {
+  throw new RalphError("tmux is not installed, and workers need it", {
     code: "tmux_missing",
     hint: "apt install tmux, dnf install tmux, or brew install tmux",
   });

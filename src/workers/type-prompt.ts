@@ -13,7 +13,7 @@ const POLLS_READY = 3;
 const POLLS_AFTER = 12;
 /** How long an unknown screen must stay unchanged before ralph types the prompt. */
 const QUIET_MS = 2000;
-const QUIET = `its screen is quiet and none that ralph knows: after ${READY_MS / 1000} s the prompt is typed to it`;
+const QUIET = `ralph does not know this screen: after ${READY_MS / 1000} s the prompt is typed to it`;
 
 export interface Typing {
   /** Called when ralph types the prompt into a program that may not be ready. */
@@ -62,7 +62,7 @@ async function untilReady(
     const isKnown = ready > 0 || "isBusy" in found;
     if (now >= quietFrom && !isKnown) return void warn(QUIET);
     await pause(stop);
-    if (stop.aborted) return "it was ended before it was ready";
+    if (stop.aborted) return "it was stopped before it was ready";
   }
   return `it was not ready to be typed to within ${(2 * readyMs) / 1000} s`;
 }
@@ -96,8 +96,8 @@ export function readiness(screen: string, agents: AgentScreen[]): Readiness {
 }
 
 const SECRETS: [RegExp, string][] = [
-  [/(?:password|passphrase)\b[^:]*:$/i, "it asks for a password: give it once by hand"],
-  [/\b(?:api key|access token)\b[^:>]*[:>]$/i, "it asks for an API key: give it once by hand"],
+  [/(?:password|passphrase)\b[^:]*:$/i, "it asks for a password: enter it once by hand"],
+  [/\b(?:api key|access token)\b[^:>]*[:>]$/i, "it asks for an API key: enter it once by hand"],
 ];
 /** `[Y/n]`, `(yes/no)`, `[(y)es, (n)o]`. */
 const YES_OR_NO = /[[(]\(?y(?:\)?es)?\)?\s?[/,|]\s?\(?n(?:\)?o)?\)?.*[\])]\s*[?:>]*$/i;

@@ -52,7 +52,7 @@ export function endOf({ run }: Worker): RunState["finished"] {
 
 export function recordOf({ name, record, recordFile }: Worker): WorkerRecord {
   if (record !== undefined) return record;
-  throw new RalphError(`the record of worker '${name}' cannot be read: ${recordFile}`, {
+  throw new RalphError(`cannot read the record of worker '${name}': ${recordFile}`, {
     code: "worker_damaged",
     exitCode: 1,
     hint: `remove it with: ralph clean ${name}`,

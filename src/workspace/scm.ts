@@ -60,7 +60,7 @@ export function checkScm(workspace: string, scm: Scm | undefined, env: NodeJS.Pr
   if (usesGit(scm) && repositoryRoot(workspace) === undefined) {
     throw new RalphError(`not a git repository: ${workspace}`, {
       code: "not_a_repository",
-      hint: "scm in the settings needs one: run git init, or remove scm",
+      hint: "scm in the settings needs one: run git init, or set scm to null",
     });
   }
 }
@@ -199,12 +199,12 @@ async function whereToPush(workspace: string): Promise<string[] | string> {
   const { stdout } = await git(workspace, ["for-each-ref", "--format=%(upstream)", ref]);
   if (!head.ok || stdout.trim() !== "") return [];
   if ((await git(workspace, ["remote"])).stdout === "")
-    return `there is no remote, so nothing was pushed (run: git remote add origin URL, then git push --set-upstream origin ${branch})`;
+    return `no remote, so ralph pushed nothing (run: git remote add origin URL, then git push --set-upstream origin ${branch})`;
   // ralph made it.
   if (branch.startsWith("ralph/")) return ["--set-upstream", "origin", branch];
   const settings = await git(workspace, ["config", "--list", "-z"]);
   if (namesIn(settings.stdout).some((setting) => KNOWN.test(setting))) return [];
-  return `the branch ${branch} has no upstream, so nothing was pushed (run: git push --set-upstream origin ${branch})`;
+  return `the branch ${branch} has no upstream, so ralph pushed nothing (run: git push --set-upstream origin ${branch})`;
 }
 
 /** A key that is unlocked signs within a second; one that waits for its passphrase, or for a touch, waits for ever. */

@@ -35,7 +35,7 @@ export async function takeSnapshot(
   ]);
   const files = changed?.filter((file) => isWork(file, leftOut));
   const [commit = "", tree = ""] = head.stdout.trim().split("\n");
-  if (files === undefined) throw unknown("it does not tell what is committed");
+  if (files === undefined) throw unknown("it does not say what is committed");
   const [dirty] = await dirtySubmodules(root, (await indexState(root)).links);
   if (dirty !== undefined) throw unknown(`the submodule ${dirty} has work that is not committed`);
   if (head.ok && tree !== "" && files.length === 0) return { commit, tree, folder };

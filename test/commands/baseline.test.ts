@@ -29,7 +29,7 @@ function standing(...now: boolean[]): BaselineCheck[] {
 }
 
 const AFTER = standing(true, false, false, true);
-const TOLD = "These checks failed before this run began. No iteration broke them, and they have to pass:";
+const TOLD = "These checks failed before this run began, and they must pass:";
 
 function prompts(p: Project, call: number): string {
   return p.prompt(call).slice(p.prompt(call).indexOf(TOLD));
@@ -42,7 +42,7 @@ describe("--baseline", () => {
     expect(code).toBe(1);
     expect(prompts(p, 1)).toBe(`${TOLD}\n- ${CHECKS[0]}\n  It said then:\n      no one\n- test -f three`);
     expect(prompts(p, 2)).toBe(
-      `${TOLD}\n- test -f three\n\nThese checks passed before this run began, and were broken by it:\n- test -f two`,
+      `${TOLD}\n- test -f three\n\nThese checks passed before this run began; this run broke them:\n- test -f two`,
     );
     const shown = stdout.split("\n").map((line) => line.replace(/, \d+\.\ds/, ""));
     expect(shown).toContain("Check before the first iteration: test -f two");
@@ -105,7 +105,7 @@ describe("--baseline", () => {
     expect(p.prompt(1)).toContain(`${TOLD}\n- test -f one`);
     p.agent([{ text: "<response>DONE</response>" }]);
     const none = await p.ralph("run", "-p", "a", "--baseline", "--json", "--no-done-instruction");
-    expect(none.stderr).toContain("ralph: warning: --baseline: there is no check to run\n");
+    expect(none.stderr).toContain("ralph: warning: --baseline: no check to run\n");
     expect([none.code, none.finished.baseline, p.prompt(1)]).toEqual([0, undefined, "a"]);
   });
 
@@ -142,7 +142,7 @@ describe("--baseline", () => {
     expect(p.read("deployed")).toBe("x\nx\n");
     expect(prompts(p, 1)).toBe(`${TOLD}\n- test -f one`);
     expect(p.prompt(2)).not.toContain("test -f one");
-    expect(p.prompt(2)).toContain("were broken by it:\n- test -f two");
+    expect(p.prompt(2)).toContain("this run broke them:\n- test -f two");
     expect(stdout).toContain("  baseline   fixed: test -f one\n");
     expect((await p.ralph("report")).stdout).toMatch(/test -f one +✗✓······ +fixed\n/);
     const json = JSON.parse((await p.ralph("report", "--json")).stdout) as { baseline: unknown };

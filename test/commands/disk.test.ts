@@ -51,7 +51,7 @@ describe.runIf(isRoot)("disks that do not take what is written", () => {
     const { code, finished } = await p.start(["run", "-p", "a", "--agent", "loud", "--json"], { env }).result;
     expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "error", exitCode: 1 } });
     expect(finished.message).toMatch(
-      /^cannot write the journal \S+: no space left on the disk; make room, then continue with: ralph resume/,
+      /^cannot write the journal \S+: no space left on the disk; free some space, then continue with: ralph resume/,
     );
     execFileSync("mount", ["-o", "remount,size=64m", home]);
     expect((await p.start(["resume"], { env }).result).code).toBe(0);

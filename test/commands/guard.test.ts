@@ -29,7 +29,7 @@ describe("ralph guard", () => {
   it("exits 1 for what is refused, with the category, the reason and the command", () => {
     expect(ralph(p(), ["guard", "npm ci && git push -f", "--no-emoji"])).toEqual({
       code: 1,
-      stdout: `[ERR] It would be refused.
+      stdout: `[ERR] ralph would refuse it.
   destructive git
     it overwrites what others have pushed
     in: git push -f

@@ -46,11 +46,11 @@ describe("without a name, a command takes the run of this folder", () => {
     ]);
     expect(await said("attach")).toEqual([
       1,
-      "ralph: error: one is a run in a terminal of its own: there is no window to attach (ralph logs one --follow shows it live)\n",
+      "ralph: error: one runs in another terminal, so it has no window to attach to (ralph logs one --follow shows it live)\n",
     ]);
     expect(await said("send", "yes")).toEqual([
       1,
-      "ralph: error: the agent of one reads no terminal (ralph steer one TEXT tells it to the next iteration)\n",
+      "ralph: error: the agent of one does not read from a terminal (ralph steer one TEXT adds it to the next prompt)\n",
     ]);
     expect(await said("wait", "--timeout", "0s")).toEqual([
       124,
@@ -78,7 +78,7 @@ describe("without a name, a command takes the run of this folder", () => {
     const { code, stderr } = await p.ralph("kill");
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/several runs are running in .*: (one, two|two, one) \(say which one\)\n$/),
+      expect.stringMatching(/several runs are active in .*: (one, two|two, one) \(say which one\)\n$/),
     ]);
     expect((await p.ralph("kill", "one", "two", "--rm-worktree")).code).toBe(0);
     await Promise.all(runs.map(({ result }) => result));
@@ -100,7 +100,7 @@ describe("last", () => {
 
   it("is nothing where there was no run", async () => {
     const { code, stderr } = await project().ralph("report", "last");
-    expect([code, stderr]).toEqual([2, 'ralph: error: there is no run yet (ralph run "TEXT" starts one)\n']);
+    expect([code, stderr]).toEqual([2, 'ralph: error: no run yet (ralph run "TEXT" starts one)\n']);
   });
 });
 
@@ -125,11 +125,11 @@ describe("ralph logs", () => {
 });
 
 it.each([
-  ["answer one", 'the text for one is missing (ralph answer one "TEXT")'],
-  ["steer last", 'the text for last is missing (ralph steer last "TEXT")'],
+  ["answer one", 'the text is missing (ralph answer one "TEXT")'],
+  ["steer last", 'the text is missing (ralph steer last "TEXT")'],
   ["answer", "missing required argument 'text'"],
   ["status oen", "no worker or run is called oen (did you mean one? ralph ls lists the workers"],
-  ["clean one", "one is a run and no worker: its records stay"],
+  ["clean one", "one is a run, not a worker: its records stay"],
 ])("ralph %s is one line that says what to do", async (line, message) => {
   const p = project(DONE);
   await p.ralph("run", "-p", "a", "--name", "one");

@@ -127,7 +127,7 @@ describe("a hidden check", () => {
     const without = await p.ralph("resume", run, "-n", "2");
     expect(without).toMatchObject({ code: 2, stdout: "" });
     expect(without.stderr).toContain(
-      `run ${run} needs the command of hidden check 1, which ralph keeps in no file`,
+      `run ${run} needs the command of hidden check 1, which ralph stores in no file`,
     );
     const other = await p.ralph("resume", run, "-n", "2", ...HIDDEN, "--hidden-check", "true");
     expect(other).toMatchObject({ code: 2, stdout: "" });

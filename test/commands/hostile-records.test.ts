@@ -49,7 +49,7 @@ describe("records that were damaged", () => {
     });
     const { stdout, stderr } = await p.ralph("report", "--json");
     expect(stderr).toMatch(
-      /^ralph: warning: the journal of run \S+ has 1 unreadable lines, which are left out\n$/,
+      /^ralph: warning: the journal of run \S+ has 1 unreadable lines; the report leaves them out\n$/,
     );
     const { iterations } = JSON.parse(stdout) as { iterations: { iteration: number; checks: unknown[] }[] };
     expect(iterations.map(({ iteration, checks }) => [iteration, checks.length])).toEqual([
@@ -103,7 +103,7 @@ describe("records that were damaged", () => {
   it.each([
     ["no workspace", { workspace: undefined }, "cannot be read"],
     ["a recipe of another kind", { recipe: 7 }, "cannot be read"],
-    ["a later version", { v: 2 }, "was made by a newer ralph"],
+    ["a later version", { v: 2 }, "comes from a newer ralph"],
   ])("do not take the others down: a spec with %s", async (_, change, words) => {
     const p = await ran();
     const broken = join(p.runFolder(), "spec.json");

@@ -45,7 +45,7 @@ describe("ralph init without a terminal", () => {
   checks  npm test; npm run lint
   setup   npm ci
   limits  10 iterations, 2h
-Next: ralph run "Say what you want done"
+Next: ralph run "WHAT YOU WANT DONE"
 `,
     });
     expect(JSON.parse(p.read(".ralph/settings.json"))).toEqual({
@@ -147,13 +147,13 @@ Next: ralph run "Say what you want done"
   });
 
   it.each([
-    [["--force"], "--force goes with --prompt or --yes"],
-    [["--agent", "x"], "--agent goes with --yes"],
+    [["--force"], "--force needs --prompt or --yes"],
+    [["--agent", "x"], "--agent needs --yes"],
   ])("refuses %j", async (args, message) => {
     const { code, stderr } = await createProject().ralph("init", ...args);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `ralph: error: ${message} (without flags, ralph init asks for everything)\n`,
+      stderr: `ralph: error: ${message} (without flags, ralph init asks for each setting)\n`,
     });
   });
 });
@@ -164,7 +164,7 @@ describe("ralph init --prompt", () => {
     const { code, stdout } = await p.ralph("init", "--prompt");
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: "created PROMPT.md\nNext: say in it what you want, then ralph run -f PROMPT.md\n",
+      stdout: "created PROMPT.md\nNext: describe what you want in it, then: ralph run -f PROMPT.md\n",
     });
     expect(p.read("PROMPT.md")).toBe(PROMPT);
     expect(p.exists(".ralph")).toBe(false);

@@ -78,7 +78,9 @@ describe("--keep-background", () => {
     );
     atEnd(() => process.kill(left(p), "SIGKILL"));
     expect(code, all).toBe(0);
-    expect(all).toContain("ralph: background: kept; what agents and checks leave running is not ended\n");
+    expect(all).toContain(
+      "ralph: background: kept; ralph does not end what agents and checks leave running\n",
+    );
     expect(events[0]).toMatchObject({ type: "run.started", background: "keep" });
     expect((await p.ralph("report")).stdout).toMatch(
       /background +kept: what agents and checks left running was not ended/,

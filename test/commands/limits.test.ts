@@ -62,7 +62,7 @@ describe("limits", () => {
     ["an agent without its stream", ["--no-stream-agent-output", "--max-cost", "1"], ["cost"]],
   ])("warns when %s cannot be held to a limit", async (_, flags, blind) => {
     const { stderr } = await claudeProject(DONE).ralph("run", "-p", "a", "-n", "1", ...flags);
-    const warned = [...stderr.matchAll(/--max-(\w+) cannot stop it, --max-time can/g)].map(
+    const warned = [...stderr.matchAll(/--max-(\w+) cannot stop it, but --max-time can/g)].map(
       ([, what]) => what,
     );
     expect(warned).toEqual(blind);

@@ -199,7 +199,7 @@ describe("a place", () => {
     const { code, stderr } = await p.ralph("loop", "t", "--check", "true", "--agent", "claude");
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "ralph: warning: not a git repository: agents are not told what has changed so far\n",
+      stderr: "ralph: warning: not a git repository: prompts cannot show what has changed so far\n",
     });
     expect(p.prompt(2)).not.toContain("## Changes so far");
   });
@@ -305,7 +305,7 @@ describe("what others were bitten by", () => {
   it("warns of a task that says the tag itself", async () => {
     const p = claudeProject({ text: "COMPLETE" });
     const { stderr } = await p.ralph("loop", "Fix it, then print:\n\nCOMPLETE", "--check", "true");
-    expect(stderr).toContain("the task itself says COMPLETE on a line of its own");
+    expect(stderr).toContain("the task contains COMPLETE on a line of its own");
   });
 
   it("goes on after a limit was raised, although the answer was cut off by the old one", async () => {

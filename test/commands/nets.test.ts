@@ -75,7 +75,7 @@ describe("a usage limit", () => {
     expect([plain.code, plain.stderr]).toEqual([0, `ralph: warning: ${waiting}, and not paused\n`]);
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      `ralph: error: --no-wait-for-limits cannot be changed while ${waiting} (ralph kill night ends it, and ralph resume night --no-wait-for-limits continues it)\n`,
+      `ralph: error: --no-wait-for-limits cannot change while ${waiting} (ralph kill night ends it, and ralph resume night --no-wait-for-limits continues it)\n`,
     ]);
     run.child.kill("SIGINT");
     await run.result;
@@ -149,7 +149,7 @@ describe("a question to a human", () => {
     const second = await p.ralph("resume", "--json");
     expect(second.finished).toMatchObject({ success: true, iterations: 2 });
     expect(p.prompt(2)).toContain(
-      "An agent before you asked: Postgres or SQLite?\nThe answer is: Use SQLite please",
+      "An earlier agent asked: Postgres or SQLite?\nThe answer is: Use SQLite please",
     );
     expect(await p.ralph("answer", idOf(p), "too late")).toMatchObject({
       code: 1,
@@ -166,7 +166,7 @@ describe("a question to a human", () => {
     expect(first.stdout).toBe(`answered; ${goesOn} continues it\n`);
     expect((await p.ralph("status", idOf(p))).stdout).toContain(`Answered: ${goesOn} continues it\n`);
     const { stderr } = await p.ralph("answer", idOf(p), "second");
-    expect(stderr).toContain("is replaced");
+    expect(stderr).toContain("this replaces your earlier answer");
     expect(JSON.parse(readFileSync(join(p.runFolder(), "answer.json"), "utf8"))).toEqual({
       question: "Postgres or SQLite?",
       answer: "second",
@@ -221,7 +221,7 @@ describe.each(RECIPES)("ralph %s", (_, args) => {
     ]);
     const prompt = readFileSync(join(p.root, "other.prompt"), "utf8");
     expect(prompt).toContain(`asked: ${BLOCKED}\nThe answer is: Use the blue one`);
-    expect(prompt).toContain("- kept is protected, and was changed: it was put back");
+    expect(prompt).toContain("- kept is protected, but it changed: ralph restored it");
     if (args[0] === "run") expect((await p.ralph("report")).stdout).toMatch(/AGENT +OUTCOME\n.*\n.* other +/);
     expect(notes(p)).toEqual([
       ["waiting", 0],
@@ -253,7 +253,7 @@ describe.each(RECIPES)("ralph %s", (_, args) => {
     const { code, stdout } = await p.ralph(...asked, "--max-iterations", "1");
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      args[0] === "pipeline" ? /no tests were found/ : /Failed \(exit 0, but no test was run, /,
+      args[0] === "pipeline" ? /no tests were found/ : /Failed \(exit 0, but it ran no test, /,
     );
   });
 });

@@ -12,7 +12,9 @@ it("a run that waits is told as what it is", async () => {
   expect((await p.ralph("ls")).stdout).toContain(" 1/25 ");
   expect((await p.ralph("status", id)).stdout).toContain("Iteration: 1/25\n");
   expect((await p.ralph("logs", id)).stdout).toContain("The usage limit of claude is reached");
-  expect((await p.ralph("pause")).stdout).toBe(`pausing run ${id}: no agent is running; the wait ends now\n`);
+  expect((await p.ralph("pause")).stdout).toBe(
+    `pausing run ${id}: no agent is running, so the loop pauses now\n`,
+  );
   await run.until((output) => output.includes('"run.paused"'));
   run.child.kill("SIGINT");
   expect((await run.result).code).toBe(130);

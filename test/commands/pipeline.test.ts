@@ -119,7 +119,7 @@ Changes saved to: .ralph/gutter-diff.patch
     p.sh("mv PRPs/recipe-saver.prp.md PRPs/s.prp.md");
     const { code, all } = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "2");
     expect(code).toBe(1);
-    expect(all).toContain("tests/test_extraction.py was changed since CHECK_TESTS: put it back as it was");
+    expect(all).toContain("tests/test_extraction.py changed since CHECK_TESTS: restore it");
   });
 
   it("takes neither the PRP nor the tests of an earlier run for those of this one", async () => {
@@ -159,7 +159,7 @@ Changes saved to: .ralph/gutter-diff.patch
     expect(p.prompt(1)).toContain("From .ralph/generate-instruction.md:");
     expect(p.prompt(1)).toContain("end your final message with <promise>BLOCKED: what you need</promise>");
     expect(p.prompt(2)).toContain(
-      "it is as it was before the run began: write it again from specs/recipe-saver.md",
+      "it has not changed since the run began: write it again from specs/recipe-saver.md",
     );
     expect(p.prompt(4)).toContain("there are no tests for its criteria that are new or changed in this run");
   });
@@ -192,14 +192,16 @@ Changes saved to: .ralph/gutter-diff.patch
     p.write("Makefile", "test:\n\t@echo All good\n");
     const good = await p.ralph("pipeline", "run", "s.md");
     expect({ code: good.code, calls: p.calls() }).toEqual({ code: 0, calls: 0 });
-    expect(good.stderr).toContain("TEST runs make test (a runner that is not known: its exit code decides");
+    expect(good.stderr).toContain(
+      "TEST runs make test (ralph does not know this runner, so its exit code decides",
+    );
     expect(good.stdout).toContain(
-      "Output: ⚠️ passed, but its output does not tell how many tests ran: All good\nGate: PASS\n",
+      "Output: ⚠️ passed, but its output does not say how many tests ran: All good\nGate: PASS\n",
     );
     p.write("Makefile", "test:\n\t@echo it is broken; exit 1\n");
     const emptied = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "2");
     expect(emptied.code).toBe(1);
-    expect(emptied.stdout).toContain("Makefile was changed since the run began: put it back as it was");
+    expect(emptied.stdout).toContain("Makefile changed since the run began: restore it");
   });
 
   it("shows what a gate warned of, though it passed, and says what a PRP is", async () => {
@@ -207,11 +209,11 @@ Changes saved to: .ralph/gutter-diff.patch
     p.write(SPEC, example(SPEC).replace("## Scope", "## Limits"));
     const { stdout, stderr } = await p.ralph("pipeline", "run", SPEC, "--max-gate-retries", "1");
     expect(stdout).toContain(`Output: ✅ Instruction generated
-⚠️ specs/recipe-saver.md:1: warning: no scope section: say what is not part of it
+⚠️ specs/recipe-saver.md:1: warning: no scope section: say what is out of scope
 Gate: PASS
 `);
     expect(stderr).toContain(
-      "PRP: product requirements prompt, the plan that an agent writes from the spec to PRPs/recipe-saver.prp.md\n",
+      "PRP (product requirements prompt): the plan that an agent writes from your spec, in PRPs/recipe-saver.prp.md\n",
     );
   });
 
@@ -334,9 +336,7 @@ describe("ralph pipeline resume", () => {
       { file: ".ralph/pipeline.yaml" },
     ]);
     expect(p.read(".ralph/pipeline.yaml")).toContain("test -f a");
-    expect(p.prompt(2)).toMatch(
-      /In the last iteration it happened all the same[\s\S]*\.ralph\/pipeline\.yaml/,
-    );
+    expect(p.prompt(2)).toMatch(/The last iteration did so all the same[\s\S]*\.ralph\/pipeline\.yaml/);
     const { code, stdout } = await p.ralph("pipeline", "resume", "--max-gate-retries", "1");
     expect(code).toBe(1);
     expect(stdout).toContain("Running: test -f a\n");
@@ -364,7 +364,7 @@ describe("ralph pipeline resume", () => {
     await byHand(() => p.write(".ralph/pipeline.yaml", "states:\n  A: { command: test -f b }\n"));
     const { code, stdout, stderr } = await p.ralph("pipeline", "resume", "--max-gate-retries", "3");
     expect(code).toBe(0);
-    expect(stderr).toContain(".ralph/pipeline.yaml was changed since the run began: it counts as it is now");
+    expect(stderr).toContain(".ralph/pipeline.yaml has changed since the run began: the new version counts");
     expect(stdout).toContain("State: A (retry 1/3)");
     p.write(".ralph/pipeline.yaml", "states:\n  Z: { command: x }\n");
     expect((await p.ralph("pipeline", "resume")).stderr).toContain("no unfinished pipeline in");
@@ -386,7 +386,7 @@ describe("ralph pipeline init", () => {
       code: 0,
       stdout: `created .ralph/pipeline.yaml
 created validate-tests.sh
-Next: edit it, then ralph pipeline run --dry-run SPEC shows what would be run
+Next: edit it, then ralph pipeline run --dry-run SPEC shows what it would run
 `,
     });
     const plan = await p.ralph(
@@ -409,8 +409,8 @@ describe("ralph gate", () => {
       code: 1,
       stdout: `bad.md:1: error: no success or acceptance criteria: add "## Success criteria" with a list
 bad.md:1: error: only 3 words, and at least 100 are needed
-bad.md:1: warning: no scope section: say what is not part of it
-bad.md:1: warning: no verification section: say how it is checked
+bad.md:1: warning: no scope section: say what is out of scope
+bad.md:1: warning: no verification section: say how to check the result
 ❌ stress-test failed: 2 findings
 `,
     });
@@ -437,7 +437,7 @@ bad.md:1: warning: no verification section: say how it is checked
             file: "PRPs/recipe-saver.prp.md",
             line: 1,
             level: "error",
-            message: "it is not there yet: .ralph/generate-instruction.md says how to write it",
+            message: "it does not exist yet: .ralph/generate-instruction.md says how to write it",
           },
         ],
         instruction: ".ralph/generate-instruction.md",

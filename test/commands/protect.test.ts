@@ -23,7 +23,7 @@ const BOTH = (iteration: number): unknown[] => [
   [iteration, "tests/a"],
   [iteration, "tests/b"],
 ];
-const RULE = "Protected files: tests/**. Do not change, delete or add any of them: that is undone.";
+const RULE = "Protected files: tests/**. Do not change, delete or add any of them: ralph undoes that.";
 
 describe("protected files", () => {
   it("are restored before the checks run, told to the next prompt, and in the report", async () => {
@@ -47,12 +47,12 @@ describe("protected files", () => {
     });
     expect(p.prompt(1)).toBe(`Do it.\n\n${RULE}`);
     expect(p.prompt(2)).toContain('Guardrail "cat tests/*');
-    expect(p.prompt(2)).toContain(`${RULE}\nIn the last iteration it happened all the same.`);
+    expect(p.prompt(2)).toContain(`${RULE}\nThe last iteration did so all the same.`);
     expect(p.prompt(2)).toContain(
-      "- tests/a is protected, and was changed: it was put back, also in HEAD\n- tests/b is new",
+      "- tests/a is protected, but it changed: ralph restored it, also in HEAD\n- tests/b is new",
     );
     expect(JSON.stringify(events.filter(({ type }) => type === "violation"))).toContain(
-      "(what was there is kept as ",
+      "(ralph kept what was there as ",
     );
     expect([p.read("tests/a"), p.exists("tests/b")]).toEqual(["dirty\n", false]);
     expect((await p.ralph("report", finished.run)).stdout).toContain("in iteration 1: tests/a is protected");
@@ -93,7 +93,7 @@ describe("protected files", () => {
     p.settings({ agent: { command: "claude" }, protect: ["test/**", "tests"] });
     const { code, stderr } = await p.ralph("run", "-p", "a");
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(stderr).toContain("ralph: warning: protect: no file matches test/** so far\n");
+    expect(stderr).toContain("ralph: warning: protect: no file matches test/** yet\n");
     expect(stderr).not.toContain("no file matches tests");
   });
 });

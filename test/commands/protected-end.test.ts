@@ -32,9 +32,9 @@ describe("a run with protected files does not succeed", () => {
     const { code, finished, events } = await p.ralph("run", "-p", "a", "--check", "true", "--json");
     expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "violation", iterations: 3 } });
     expect(reasons(events)[0]).toMatch(
-      /^protected files could not be put back: spec\.md \(a part of the path is not a directory\); /,
+      /^ralph could not restore protected files: spec\.md \(a part of the path is not a directory\); /,
     );
-    expect(p.prompt(2)).toContain("- spec.md is protected, and was deleted: it could not be put back (");
+    expect(p.prompt(2)).toContain("- spec.md is protected, but it was deleted: ralph could not restore it (");
     const again = await p.ralph("resume", finished.run, "-n", "4", "--json");
     expect(again.finished).toMatchObject({ iterations: 4, success: false });
     p.agent([{ text: DONE }]);
@@ -58,7 +58,9 @@ describe("a run with protected files does not succeed", () => {
     const task = command === "run" ? ["-p", "a"] : ["a"];
     const { code, finished, events } = await p.ralph(command, ...task, "--check", "true", "--json");
     expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "violation", iterations: 3 } });
-    expect(reasons(events)[0]).toMatch(/could not be put back: tests\/(a|new\/x) \((EBUSY|read-only)/);
+    expect(reasons(events)[0]).toMatch(
+      /ralph could not restore protected files: tests\/(a|new\/x) \((EBUSY|read-only)/,
+    );
     expect(events.filter(({ type }) => type === "violation")).toHaveLength(3);
     // What ran on other files has not passed.
     expect(events.find((event) => event.type === "check.finished")).toMatchObject({ passed: false });
@@ -70,9 +72,9 @@ describe("a run with protected files does not succeed", () => {
     const once = `test -e .git/twice || { touch .git/twice; ${check}; }`;
     const { code, finished, events } = await p.ralph("run", "-p", "a", "--check", once, "--json");
     expect({ code, finished }).toMatchObject({ code: 0, finished: { reason: "completed", iterations: 2 } });
-    expect(reasons(events)[0]).toMatch(/^protected files were changed during verification: tests\/a; /);
+    expect(reasons(events)[0]).toMatch(/^protected files changed during verification: tests\/a; /);
     expect(p.prompt(2)).toContain(
-      "- tests/a is protected, and was changed while a check ran: it was put back",
+      "- tests/a is protected, but it changed while a check ran: ralph restored it",
     );
     expect(events.filter(({ type }) => type === "violation")).toHaveLength(1);
     expect([p.read("tests/a"), p.exists("tests/report")]).toEqual(["good\n", false]);

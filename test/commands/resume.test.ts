@@ -118,7 +118,7 @@ describe("ralph resume", () => {
     expect(p.sh("grep -rc postgres $RALPH_HOME/runs | grep -v ':0$' || true")).toBe("");
     const refused = await p.ralph("resume", "-n", "2");
     expect({ code: refused.code, calls: p.calls() }).toEqual({ code: 2, calls: 1 });
-    expect(refused.stderr).toMatch(/used a secret that was not kept \(set DB_PASSWORD again\)/);
+    expect(refused.stderr).toMatch(/used a secret that ralph did not store \(set DB_PASSWORD again\)/);
     expect((await p.start(["resume", "-n", "2"], { env }).result).code).toBe(0);
     expect(p.prompt(2).startsWith(prompt)).toBe(true);
   });
@@ -132,7 +132,7 @@ describe("ralph resume", () => {
     const { code, stderr } = await p.ralph("resume");
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("used a secret that was not kept") as string,
+      stderr: expect.stringContaining("used a secret that ralph did not store") as string,
     });
   });
 
@@ -198,7 +198,7 @@ describe("ralph resume", () => {
     expect(code).toBe(0);
     const copy = readdirSync(p.runFolder()).find((name) => name.startsWith("journal.ndjson.corrupt-"));
     expect(stderr).toContain(
-      `the journal had unreadable lines; it was kept as ${join(p.runFolder(), copy ?? "?")}`,
+      `the journal had unreadable lines; ralph kept it as ${join(p.runFolder(), copy ?? "?")}`,
     );
     for (const line of readFileSync(journal, "utf8").trimEnd().split("\n"))
       expect(() => JSON.parse(line)).not.toThrow();
@@ -247,7 +247,7 @@ describe("ralph pause", () => {
     const refused = await p.ralph("resume", "--max-cost", "0.12", "-n", "9");
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      "ralph: error: --max-iterations cannot be changed while run night is paused (ralph kill night ends it, and ralph resume night --max-iterations=9 --max-cost=0.12 continues it)\n",
+      "ralph: error: --max-iterations cannot change while run night is paused (ralph kill night ends it, and ralph resume night --max-iterations=9 --max-cost=0.12 continues it)\n",
     ]);
     expect(p.calls()).toBe(1);
     expect((await p.ralph("resume")).stdout).toMatch(/^resumed run \S+\n$/);

@@ -188,7 +188,7 @@ describe("ralph run: the prompt", () => {
     const isSaid = [1, 2, 3].map((call) => p.prompt(call).includes(end));
     expect(isSaid).toEqual([true, true, false]);
     expect(p.prompt(3)).toMatch(
-      /^BASE\nSay <response>ready<\/response>\.\n\nIf you cannot go on .*<promise>BLOCKED: .*<promise>DECIDE: /,
+      /^BASE\nSay <response>ready<\/response>\.\n\nIf you cannot continue .*<promise>BLOCKED: .*<promise>DECIDE: /,
     );
   });
 

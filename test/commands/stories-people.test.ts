@@ -23,9 +23,7 @@ describe("what a person changes while no agent is at work", () => {
     changeAll(p);
     p.agent([APPROVE]);
     const { stdout } = await p.ralph("resume", "--max-iterations", "2", "--no-color");
-    expect(stdout).toContain(
-      "You have changed ralph/tasks.json, ralph/prd.md: the run goes on from there.\n",
-    );
+    expect(stdout).toContain("You changed ralph/tasks.json, ralph/prd.md: the run continues from there.\n");
     expect(read(p)).toMatchObject([
       { description: "clearer", passes: true, reviewStatus: "approved" },
       { id: "US-002" },

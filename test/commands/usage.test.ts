@@ -83,9 +83,9 @@ describe("wrong input", () => {
     ["--lines 5", "a command is missing before --lines (did you mean: ralph logs"],
     [
       "loop '- fix it' --check true",
-      "unknown option '- fix it' (a text that begins with - stands behind --, after the flags: ralph loop … -- '- fix it')",
+      "unknown option '- fix it' (put a text that begins with - after --, behind the flags: ralph loop … -- '- fix it')",
     ],
-    ["answer r -yes", "unknown option '-yes' (a text that begins with -"],
+    ["answer r -yes", "unknown option '-yes' (put a text that begins with -"],
     [
       "loop --worktree 'fix it' --check true",
       'no task was given (--worktree took "fix it" for its own value; if that is the task, put it first: ralph loop "fix it" --worktree)',
@@ -147,7 +147,7 @@ describe("wrong input", () => {
     ["gate check", "missing required argument 'file'"],
     ["gate check-tests P.md --tests none", "no such folder or file: --tests none"],
     ["gate check-tests P.md --timeout soon", "--timeout soon: expected a duration"],
-    ["guard ' '", "the command is empty (as in: ralph guard"],
+    ["guard ' '", "the command is empty (for example: ralph guard"],
     ["guard", "missing required argument 'command'"],
     ["guard npm test", "too many arguments for 'guard'"],
     ["guard ls --jsn", "unknown option '--jsn' (Did you mean --json?)"],
@@ -221,7 +221,7 @@ describe("wrong input", () => {
     const { code, stderr } = await p.ralph("run", "-p", "a");
     expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
     expect(stderr).toBe(
-      `ralph: error: not a git repository: ${p.dir} (scm in the settings needs one: run git init, or remove scm)\n`,
+      `ralph: error: not a git repository: ${p.dir} (scm in the settings needs one: run git init, or set scm to null)\n`,
     );
   });
 

@@ -186,9 +186,9 @@ describe("ralph verify", () => {
   });
 
   it.each<[string, (text: string) => string, string]>([
-    ["no receipt", () => "{}", "is no receipt of ralph"],
-    ["no JSON", () => "hello", "is no receipt of ralph"],
-    ["of a newer version", (text) => text.replace('"v": 1', '"v": 2'), "was made by a newer ralph"],
+    ["no receipt", () => "{}", "is not a receipt of ralph"],
+    ["no JSON", () => "hello", "is not a receipt of ralph"],
+    ["of a newer version", (text) => text.replace('"v": 1', '"v": 2'), "comes from a newer ralph"],
     [
       "about something else",
       (text) => text.replace(/"gitCommit": "\w+"/, '"gitCommit": "main"'),
@@ -272,7 +272,7 @@ describe("--sign", () => {
     p.sh(`rm "${file}.sig"`);
     expect(await p.ralph("verify")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("says that it is signed, and its signature is missing"),
+      stderr: expect.stringContaining("claims to be signed, but its signature is missing"),
     });
   });
 
@@ -295,7 +295,7 @@ describe("--sign", () => {
     const another = await p.ralph("verify");
     expect(another).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("with another key than it says"),
+      stderr: expect.stringContaining("with a different key than it names"),
     });
   });
 

@@ -58,7 +58,7 @@ describe("ralph loop --worktree", () => {
     const { code, stdout, stderr } = await p.ralph(...LOOP, "--worktree", "one");
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "ralph: warning: uncommitted changes of this checkout are not in the worktree\n",
+      stderr: "ralph: warning: the worktree does not have the uncommitted changes of this checkout\n",
     });
     expect(checkout(p)).toBe(before);
     expect(row(stdout, "worktree")).toBe(treeOf(p));
@@ -195,7 +195,7 @@ describe("a worktree that is there", () => {
     expect({ code: other.code, stderr: other.stderr }).toEqual({
       code: 2,
       stderr: expect.stringMatching(
-        /^ralph: error: the worktree belongs to run \S+, which was asked for something else \(/,
+        /^ralph: error: the worktree belongs to run \S+, which has another task \(/,
       ),
     });
     const { code, stderr, finished } = await p.ralph(...LOOP, "--worktree", "one", "-n", "2", "--json");
@@ -235,13 +235,13 @@ describe("a worktree that is there", () => {
     await prepare(p);
     const [before, calls] = [p.sh("git for-each-ref"), p.calls()];
     const { code, stderr } = await p.ralph(...LOOP, "--worktree", "one");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("the worktree name one is taken: ")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("the worktree name one is in use: ")]);
     expect(stderr).toContain(why);
     expect(stderr).toContain(hint(p));
     expect([p.sh("git for-each-ref"), p.calls()]).toEqual([before, calls]);
   });
 
-  it("is refused while its run is at work", async () => {
+  it("is refused while its run is active", async () => {
     const p = project({ sleepMs: 60_000 });
     const run = p.start([...LOOP, "--worktree", "one"]);
     await eventually(() => p.calls() === 1);
@@ -283,7 +283,7 @@ describe("wrong places and names", () => {
     p.sh("rm -rf .git && git init -q --bare .");
     expect(await told()).toEqual([
       2,
-      "ralph: error: --worktree needs a checkout, and this is none: HERE (start it in a clone, or leave --worktree out)\n",
+      "ralph: error: --worktree needs a checkout, and this is not one: HERE (start it in a clone, or leave --worktree out)\n",
     ]);
     expect(p.calls()).toBe(0);
   });

@@ -189,7 +189,7 @@ describe("the checkout of the queue", () => {
       { lane: "US-002", reason: "red" },
     ]);
     const prompt = readFileSync(join(p.bin, "US-002.returned.md"), "utf8");
-    expect(prompt).toContain("hidden check 1 (only its result is told)");
+    expect(prompt).toContain("hidden check 1 (ralph shows only its result)");
     expect(prompt).not.toContain("cat a.txt");
   });
 });

@@ -136,7 +136,7 @@ test("a run of a function says why ralph cannot resume it", async () => {
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr:
-      "ralph: error: the agent of this run is a function of a program: done (start a new run from that program; what was done so far is in the files)\n",
+      "ralph: error: the agent of this run is a function of a program: done (start a new run from that program; the files contain the work so far)\n",
   });
   expect(existsSync(p.runFolder())).toBe(true);
 });

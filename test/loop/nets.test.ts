@@ -219,7 +219,12 @@ describe("being stuck", () => {
   const failing = (words: string) => [...words].map((failure) => ({ ...FAILED, failure }));
 
   it.each<[string, World, string, number]>([
-    ["N iterations in a row that changed no file and failed alike", { verdicts: [FAILED] }, "stuck", 3],
+    [
+      "N iterations in a row that changed no file and failed in the same way",
+      { verdicts: [FAILED] },
+      "stuck",
+      3,
+    ],
     ["the same though checks write files", { verdicts: [FAILED], everyTree: [..."AABBCCDD"] }, "stuck", 3],
     ["anew when a file was changed", { verdicts: [FAILED], trees: [..."aabbbb"] }, "stuck", 5],
     ["anew when the failure is another one", { verdicts: failing("aab") }, "stuck", 5],
@@ -264,9 +269,11 @@ describe("being stuck", () => {
     expect(prompts.map((prompt) => prompt.slice(0, 60))).toEqual([
       "p",
       "p",
-      "p\n\nThe last 2 attempts failed alike; try another way. They c",
+      "p\n\nThe last 2 attempts failed in the same way; try another way. They c",
     ]);
-    expect(outcome.message).toBe("3 iterations in a row changed no file and failed alike: npm test failed");
+    expect(outcome.message).toBe(
+      "3 iterations in a row changed no file and failed in the same way: npm test failed",
+    );
     const { outcome: inCircles } = await play({ verdicts: failing("bababa"), trees: [..."ABABAB"] });
     expect(inCircles.message).toBe(
       "in 3 iterations in a row the files only went back to a state that they were in before: npm test failed",

@@ -50,7 +50,7 @@ describe.each(["docker", "sbx"] as const)("%s", (program) => {
     const how = program === "sbx" ? "sbx login" : "docker login, or sign in to Docker Desktop";
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `ralph: error: the sandbox docker cannot be used here: docker: ${program} is not logged in to Docker (${how}; or go without one: --no-sandbox)\n`,
+      stderr: `ralph: error: the sandbox docker does not work here: docker: ${program} is not logged in to Docker (${how}; or run without one: --no-sandbox)\n`,
     });
   });
 
@@ -93,7 +93,7 @@ it("docker: is taken away again where it cannot be set up", async () => {
   expect({ code, reason: finished.reason, message: finished.message }).toEqual({
     code: 1,
     reason: "error",
-    message: "docker sandbox exec failed: no such user; --no-sandbox goes without it",
+    message: "docker sandbox exec failed: no such user; --no-sandbox runs without it",
   });
   expect(p.calls().at(-1)).toBe(`sandbox rm NAME`);
 });
@@ -152,7 +152,7 @@ describe("--sandbox", () => {
       code: 2,
       stdout: "",
       stderr:
-        "ralph: error: no sandbox can be used here: docker: this docker has no sandboxes; srt: bwrap, socat, rg not found (install sbx, or Docker Desktop 4.58 or later (https://docs.docker.com/ai/sandboxes/); or install bubblewrap, socat, ripgrep (Debian: apt-get install bubblewrap socat ripgrep); or go without one: --no-sandbox)\n",
+        "ralph: error: no sandbox works here: docker: this docker has no sandboxes; srt: bwrap, socat, rg not found (install sbx, or Docker Desktop 4.58 or later (https://docs.docker.com/ai/sandboxes/); or install bubblewrap, socat, ripgrep (Debian: apt-get install bubblewrap socat ripgrep); or run without one: --no-sandbox)\n",
     });
   });
 
@@ -163,7 +163,7 @@ describe("--sandbox", () => {
     expect({ code, first: stderr.split("\n")[0] }).toEqual({
       code: 0,
       first:
-        "ralph: sandbox: none (the agent can do all that you can; docker: this docker has no sandboxes; srt: bwrap, socat, rg not found)",
+        "ralph: sandbox: none (the agent can do everything that you can; docker: this docker has no sandboxes; srt: bwrap, socat, rg not found)",
     });
   });
 

@@ -46,7 +46,7 @@ describe("ralph init on a terminal", () => {
     ]);
     await ended(terminal, 0);
     expect(terminal.screen()).toContain("\nSettings written to .ralph/settings.json\n");
-    expect(terminal.screen()).toContain('\nNext: ralph run "Say what you want done"\n');
+    expect(terminal.screen()).toContain('\nNext: ralph run "WHAT YOU WANT DONE"\n');
     expect(terminal.screen()).toContain("the agent gets its output in the next");
     expect(JSON.parse(p.read(".ralph/settings.json"))).toEqual({
       $schema: "./settings.schema.json",

@@ -64,7 +64,7 @@ describe("ralph watch", () => {
   it("shows what is on disk as it changes, in the size that the terminal has", async () => {
     const p = createProject({ git: false });
     const terminal = await start(p, []);
-    await terminal.shows("Nothing runs, and nothing ended today; start one with ralph spawn.");
+    await terminal.shows("No loop runs, and none ended today. Start one: ralph spawn");
     show(p, ROWS);
     await terminal.shows("> auth  running   3/10    6m7s  $1.20  日本語\n  docs  done ");
     terminal.resize(40, 8);

@@ -6,7 +6,7 @@ import { createProject, eventually, type Project } from "../kit.js";
 import { lanesProject, PARALLEL } from "../lanes/kit.js";
 import { dashboardOf } from "./kit.js";
 
-/** A real loop that stops after two iterations, each of which has changed the same file. */
+/** A real loop that stops after two iterations, each of which changed the same file. */
 async function stopped(): Promise<{ p: Project; id: string }> {
   const p = createProject();
   p.agent([

@@ -62,7 +62,7 @@ describe("the verdict", () => {
     ["./gradlew test", runner("gradlew", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL")],
   ])("of %j that ran no test is not passed", async (command, files) => {
     const { event } = await check(command, {}, files);
-    expect(event).toMatchObject({ exitCode: 0, passed: false, why: "exit 0, but no test was run" });
+    expect(event).toMatchObject({ exitCode: 0, passed: false, why: "exit 0, but it ran no test" });
   });
 
   it.each<[string, Record<string, string>]>([

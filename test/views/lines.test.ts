@@ -143,7 +143,7 @@ test("a story that moves on and a broken rule are told, and cannot steer the ter
   expect(linesOf(events, { useEmoji: false })).toEqual([
     "[OK] US-1 · review 3/3: approved at the review cap: Cart",
     "[WARN] US-1 · review 1/3: changes requested: fix line 3",
-    "[OK] US-1 · implemented, waits for its review: Cart",
+    "[OK] US-1 · implemented, waits for review: Cart",
     "[WARN] Violation: prd.md was changed and put back",
   ]);
 });

@@ -133,7 +133,7 @@ test("a question is answered, and who has not asked is not", () => {
   const { intent } = afterKeys(["a", "S", "Q", "x", "backspace", "L", "return"], ASKING);
   expect(intent).toEqual({ action: "answer", name: "auth", text: "SQL" });
   expect(afterKeys(["a"]).state.message).toEqual({
-    text: "second has not asked anything; s steers it",
+    text: "second has asked nothing; s steers it",
     isError: true,
   });
 });

@@ -54,7 +54,7 @@ describe("ralph pause and ralph resume", () => {
     expect([running.code, running.stderr]).toEqual([0, "ralph: warning: worker 'w' is not paused\n"]);
     expect(await p.err("resume", "w", "--max-cost", "1")).toEqual([
       2,
-      "ralph: error: --max-cost cannot be changed while the loop of 'w' runs (ralph kill w ends it, and ralph resume w --max-cost=1 continues it)\n",
+      "ralph: error: --max-cost cannot change while the loop of 'w' runs (ralph kill w ends it, and ralph resume w --max-cost=1 continues it)\n",
     ]);
     await p.ralph("kill", "w");
     const pause = await p.ralph("pause", "w");
@@ -202,7 +202,7 @@ describe("ralph kill", () => {
     await eventually(() => existsWith(p, "../project-worktrees/w/new", 0));
     const kept = await p.ralph("kill", "w", "--rm-worktree");
     expect(kept.stderr).toBe(
-      `ralph: warning: the worktree ${p.dir}-worktrees/w was kept: it held changes that the agent had not committed\n`,
+      `ralph: warning: kept the worktree ${p.dir}-worktrees/w: it holds uncommitted changes\n`,
     );
     expect(existsWith(p, "../project-worktrees/w/new", 0)).toBe(true);
     await p.ralph("spawn", ..."--name v --prompt-file PROMPT.md -n 1 --worktree -- sleep 60".split(" "));
@@ -246,13 +246,13 @@ describe("ralph interrupt, send, wait and clean", () => {
     expect(p.output()).toContain("heard: hello $HOME; there\n");
   });
 
-  it("say that a headless agent reads no terminal", async () => {
+  it("say that a headless agent does not read from a terminal", async () => {
     const p = createWorkers();
     p.agent([{ sleepMs: 60_000, text: "a" }]);
     await p.spawn(["claude"]);
     expect(await p.err("send", "w", "x")).toEqual([
       1,
-      "ralph: error: the agent of worker 'w' reads no terminal (ralph steer w TEXT tells it to the next iteration)\n",
+      "ralph: error: the agent of worker 'w' does not read from a terminal (ralph steer w TEXT adds it to the next prompt)\n",
     ]);
   });
 

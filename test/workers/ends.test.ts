@@ -90,12 +90,12 @@ describe("ralph wait", () => {
     writeFileSync(p.file("state.json", "w"), damaged);
     const waiting = p.start(["wait", "w"]);
     await waiting.until((output) =>
-      output.includes("the state file of worker 'w' could not be read; it was kept as"),
+      output.includes("the state file of worker 'w' was unreadable; ralph kept it as"),
     );
     p.write("go-1", "");
     expect((await waiting.result).code).toBe(0);
     writeFileSync(p.file("state.json", "w"), damaged);
-    expect(await p.err("wait", "w")).toEqual([0, expect.stringContaining("it was kept as")]);
+    expect(await p.err("wait", "w")).toEqual([0, expect.stringContaining("ralph kept it as")]);
   });
 });
 
@@ -110,12 +110,12 @@ describe("the state file", () => {
       const status = await p.ralph("status", "w");
       expect([status.code, status.stderr]).toEqual([
         0,
-        expect.stringContaining("no whole number of at least 1"),
+        expect.stringContaining("not a whole number of at least 1"),
       ]);
       p.write("go-1", "");
       p.write("go-2", "");
       await p.ended();
-      const told = `state.json has max_iterations ${JSON.stringify(max) ?? "(none)"}, which is no whole number of at least 1; max_iterations stays 2`;
+      const told = `state.json has max_iterations ${JSON.stringify(max) ?? "(none)"}, which is not a whole number of at least 1; max_iterations stays 2`;
       expect(p.log()).toContain(`[WARN] ${told}\n`);
       expect(p.output()).toContain(`[ralph] w: warning: ${told}\n`);
       expect(p.state()).toMatchObject({ max_iterations: 2, current_iteration: 2 });
@@ -133,7 +133,7 @@ describe("ralph steer", () => {
     await working(p, 2);
     const steered = await p.ralph("steer", "w", "two");
     expect(steered.stdout).toBe(
-      "w is in its last iteration (2 of 2), and there is none to come: the text is kept until ralph resume w --max-iterations N\n",
+      "w is in its last iteration (2 of 2): ralph keeps the text until ralph resume w --max-iterations N\n",
     );
     edit(p, { max_iterations: 3 });
     expect((await p.ralph("steer", "w", "three")).stdout).toBe("the next iteration of w gets this text\n");

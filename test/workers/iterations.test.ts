@@ -133,13 +133,13 @@ describe("the loop of a worker", () => {
     writeFileSync(p.file("state.json", "w"), '{"max_iter');
     const status = await p.ralph("status", "w");
     expect(status.stderr).toMatch(
-      /^ralph: warning: the state file of worker 'w' could not be read; it was kept as \S+state\.json\.damaged-\d+\n$/,
+      /^ralph: warning: the state file of worker 'w' was unreadable; ralph kept it as \S+state\.json\.damaged-\d+\n$/,
     );
     expect([status.code, status.stdout]).toEqual([
       2,
       "Ralph Loop: w\nStatus: unknown (its state file cannot be read)\n",
     ]);
-    const aside = /kept as (\S+)/.exec(status.stderr)?.[1] as string;
+    const aside = /kept it as (\S+)/.exec(status.stderr)?.[1] as string;
     expect(readFileSync(aside, "utf8")).toBe('{"max_iter');
     expect((await p.ralph("ls", "--status", "unknown", "--format", "names")).stdout).toBe("w\n");
     p.write("go", "");

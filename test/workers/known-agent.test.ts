@@ -42,7 +42,7 @@ describe("ralph spawn … -- AGENT, with a known agent", () => {
     const p = createWorkers();
     p.agent([DONE]);
     const { stderr } = await p.spawn(["claude"]);
-    expect(stderr).toContain("no check: the agent's word alone decides");
+    expect(stderr).toContain("no check: the agent alone decides when it is done");
     await p.ended();
     expect([p.calls(), p.state().status]).toEqual([1, "stopped"]);
   });

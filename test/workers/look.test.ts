@@ -136,9 +136,9 @@ describe("ralph ls", () => {
       const status = await p.ralph("status", "w");
       expect([status.code, status.stderr]).toEqual([
         2,
-        expect.stringContaining("could not be read; it was kept as"),
+        expect.stringContaining("was unreadable; ralph kept it as"),
       ]);
-      renameSync(/kept as (\S+)/.exec(status.stderr)?.[1] as string, p.file("state.json", "w"));
+      renameSync(/kept it as (\S+)/.exec(status.stderr)?.[1] as string, p.file("state.json", "w"));
       writeFileSync(p.file("state.json", "w"), JSON.stringify(good));
     }
     expect((await p.ralph("clean", "broken")).stdout).toBe("cleaned broken\n");
@@ -213,6 +213,6 @@ describe("ralph logs", () => {
     expect(stdout).not.toContain("\u001b");
     rmSync(p.file("output.log", "w"));
     const nothing = await p.ralph("logs", "w");
-    expect([nothing.code, nothing.stderr]).toEqual([1, "ralph: error: w has written nothing yet\n"]);
+    expect([nothing.code, nothing.stderr]).toEqual([1, "ralph: error: w has no output yet\n"]);
   });
 });

@@ -48,5 +48,5 @@ it("what the command of a worker does to protected files is undone", async () =>
   await p.sh("echo bad > kept", "-n", "1");
   expect((await p.ralph("wait", "w")).code).toBe(0);
   expect(p.read("kept")).toBe("good\n");
-  expect((await p.ralph("report")).stdout).toContain("kept is protected, and was changed: it was put back");
+  expect((await p.ralph("report")).stdout).toContain("kept is protected, but it changed: ralph restored it");
 });

@@ -21,5 +21,7 @@ it("a worker notifies under its own name, and its log tells what could not be to
     message: "iteration completed",
   });
   await p.ralph("wait", "docs");
-  expect((await p.ralph("logs", "docs")).stdout).toContain("ralph: warning: notify.webhook failed: it could");
+  expect((await p.ralph("logs", "docs")).stdout).toContain(
+    "ralph: warning: notify.webhook failed: cannot reach it",
+  );
 });

@@ -146,9 +146,9 @@ describe("the last line of a screen", () => {
   });
 
   it.each<[string, string]>([
-    ["[sudo] password for me:", "it asks for a password: give it once by hand"],
-    ["Enter passphrase for key '/home/me/.ssh/id':", "it asks for a password: give it once by hand"],
-    ["OpenAI API key:", "it asks for an API key: give it once by hand"],
+    ["[sudo] password for me:", "it asks for a password: enter it once by hand"],
+    ["Enter passphrase for key '/home/me/.ssh/id':", "it asks for a password: enter it once by hand"],
+    ["OpenAI API key:", "it asks for an API key: enter it once by hand"],
     ["Ok to proceed? (y)", "waiting"],
     ["Install it? [Y/n]", 'it asks "Install it? [Y/n]": answer once by hand'],
     ["Continue (yes/no)?", 'it asks "Continue (yes/no)?": answer once by hand'],

@@ -76,7 +76,7 @@ describe("ralph spawn", () => {
     [
       "lop task",
       2,
-      "lop is no loop (did you mean loop? Loops are run, loop, race, stories run, pipeline run; a command stands behind --)",
+      "lop is no loop (did you mean loop? Loops are run, loop, race, stories run, pipeline run; a command goes after --)",
     ],
     ["stories status", 2, "stories status is no loop (did you mean stories run?"],
     ["--max-cost 2 loop task --check true", 2, "--max-cost stands before loop"],
@@ -130,7 +130,7 @@ describe("ralph spawn", () => {
     const args = "spawn --name w2 --prompt-file PROMPT.md -n 1 -- true".split(" ");
     const { stderr, code } = await p.start(args, { env: { PATH: p.bin } }).result;
     expect(stderr).toBe(
-      "ralph: error: tmux is not installed: a worker lives in a window of tmux (apt install tmux, dnf install tmux, or brew install tmux)\n",
+      "ralph: error: tmux is not installed, and workers need it (apt install tmux, dnf install tmux, or brew install tmux)\n",
     );
     expect([code, p.exists("w2")]).toEqual([2, false]);
   });

@@ -10,7 +10,7 @@ it("a worker that waits says so to whoever wants its name or presses Ctrl+C", as
   await eventually(() => p.log().includes("[WAIT]"));
   expect((await p.spawn(["claude"])).stderr).toContain("worker 'w' already exists (waiting) (ralph attach w");
   p.tmux("send-keys", "-t", "ralph:w", "C-c");
-  const said = "[ralph] w: Ctrl+C is for the agent, and none is running now: ";
+  const said = "[ralph] w: Ctrl+C is for the agent, and no agent is running now: ";
   await eventually(() => p.output().includes(`${said}ralph pause w holds this loop, ralph kill w ends it\n`));
   await p.ralph("pause", "w");
   await eventually(() => p.log().includes("[PAUSE]"));

@@ -228,7 +228,7 @@ describe("push without an upstream", () => {
       project.sh(`git config push.default ${by}`);
       const { events } = await scm("Add", { tasks });
       const message =
-        "the branch main has no upstream, so nothing was pushed (run: git push --set-upstream origin main)";
+        "the branch main has no upstream, so ralph pushed nothing (run: git push --set-upstream origin main)";
       expect(events).toEqual([finished("commit", true, 0, "Add"), finished("push", false, null, message)]);
     },
   );

@@ -39,7 +39,7 @@ const PATTERN = TEXT.superRefine((pattern, { addIssue }) => {
   try {
     donePattern(pattern);
   } catch (error) {
-    addIssue(`is no regular expression: ${(error as Error).message}`);
+    addIssue(`is not a regular expression: ${(error as Error).message}`);
   }
 });
 
@@ -73,7 +73,7 @@ const STATES = z.record(z.string(), STATE, MAP).superRefine((states, { addIssue 
       addIssue({
         code: "custom",
         path: [name],
-        message: `is no name for a state: letters, digits, _ and - are, but for ${RESERVED.join(", ")}`,
+        message: `is not a state name: use letters, digits, _ and -, but not ${RESERVED.join(", ")}`,
       });
 });
 

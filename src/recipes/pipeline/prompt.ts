@@ -22,7 +22,7 @@ export function statePrompt(
   const prp = hasPrp ? ` PRP: ${spec.prpFile}.` : "";
   const tries = retries === 0 ? "" : ` This is retry ${retries} of ${spec.maxGateRetries}.`;
   const sections = {
-    "The gate": `When you have finished, ralph runs this gate, and it has to pass.${tries}\n\n${fenced(state.command, "sh")}`,
+    "The gate": `When you have finished, ralph runs this gate. It must pass.${tries}\n\n${fenced(state.command, "sh")}`,
     "What the gate said": failures.map(failureText).join("\n\n"),
     "What to do about it": failures.length === 0 ? "" : state.onFail,
     "Error of the last agent": ending(error ?? "", ERROR_CHARS).trim(),
@@ -33,7 +33,7 @@ export function statePrompt(
   return [
     `# ${state.name}`,
     state.goal,
-    `You start with a clean context; the work so far is in the files. Spec: ${spec.specFile}.${prp}`,
+    `You start with a fresh context; the files contain the work so far. Spec: ${spec.specFile}.${prp}`,
     ...Object.entries(sections).flatMap(([title, text]) => (text === "" ? [] : [`## ${title}`, text])),
   ].join("\n\n");
 }

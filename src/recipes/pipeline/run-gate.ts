@@ -136,17 +136,17 @@ function whyNot(
   { state, hasTests: hadTests }: GateCall,
   { tests, output }: Pick<CheckResult, "tests" | "output">,
 ): string | undefined {
-  if (tests.foundNone()) return "no tests were found: nothing was proved";
-  if (hadTests && !tests.passed()) return "it ran tests before, and none passes now: nothing was proved";
+  if (tests.foundNone()) return "no tests were found: this proves nothing";
+  if (hadTests && !tests.passed()) return "it ran tests before, and none passes now: this proves nothing";
   const { runsTests, unknownRunner, output: pattern } = state;
   if (runsTests && !unknownRunner && pattern === undefined && !tests.passed())
-    return "its output shows no test that passed: nothing was proved (passCondition can name another proof)";
+    return "its output shows no passed test, so it proves nothing (passCondition can name another proof)";
   if (pattern === undefined || donePattern(pattern).test(readable(output))) return undefined;
   return `the output does not match ${pattern}`;
 }
 
 const LINE_CHARS = 300;
-const NO_COUNT = "⚠️ passed, but its output does not tell how many tests ran";
+const NO_COUNT = "⚠️ passed, but its output does not say how many tests ran";
 
 /** The one line of an output that says most. `why`: it does not count, whatever it says. */
 export function tellingLine(

@@ -63,14 +63,12 @@ export function sealedByHand(spec: PipelineSpec, workspace: string, before: Seal
 export function whatWasChanged(spec: PipelineSpec, workspace: string, sealed: Seals): string | undefined {
   const { files, criteria, tests } = sealed;
   const changed = Object.entries(files).find(([file, { print }]) => printOf(workspace, file) !== print);
-  if (changed !== undefined)
-    return `${changed[0]} was changed since ${changed[1].since}: put it back as it was`;
+  if (changed !== undefined) return `${changed[0]} changed since ${changed[1].since}: restore it`;
   const [added] = addedFiles(workspace, sealed);
-  if (added !== undefined)
-    return `${added} was added since ${tests}, and decides which tests run: take it away`;
+  if (added !== undefined) return `${added} was added since ${tests}, and decides which tests run: remove it`;
   const now = criteriaOf(spec, workspace);
   if (now >= criteria) return undefined;
-  return `${spec.specFile} had ${criteria} success criteria, and ${now} are left: drop none of them`;
+  return `${spec.specFile} had ${criteria} success criteria, and only ${now} are left: restore the others`;
 }
 
 /** A gate passes only where all that is sealed is as it was, so that the first seal holds. */

@@ -42,14 +42,14 @@ interface PromptParts extends LastTime {
 
 const ERROR_CHARS = 2000;
 const ALL_DONE = "Every story is done. Commit what is left, change nothing else, and end.";
-const NO_REVIEWS = `Reviews are switched off. This holds wherever the text above speaks of reviews. Implement one story; when its checks pass, write notes and set passes to true. Leave reviewStatus, reviewCount and reviewFeedback as they are. When every story has passes set to true, end your final message with <promise>COMPLETE</promise>.`;
+const NO_REVIEWS = `Reviews are off. Ignore what the text above says about reviews. Implement one story; when its checks pass, write notes and set passes to true. Leave reviewStatus, reviewCount and reviewFeedback as they are. When every story has passes set to true, end your final message with <promise>COMPLETE</promise>.`;
 
 /** For a loop that has one story. */
 function onlyOne(id: string, { dir }: StoriesSpec): string {
   return `Other agents work on the other stories at the same time, each in a checkout of its own. Work on ${id} alone: in ${dir}/tasks.json change the entry of ${id} and no other, add no story and do not split it, and only append to ${dir}/progress.txt. ralph merges both files, and keeps nothing else of them.`;
 }
 
-const RUN_BY_RALPH = "ralph runs these checks, too, when you have finished. All of them must pass:";
+const RUN_BY_RALPH = "When you have finished, ralph also runs these checks. All of them must pass:";
 
 /** Those that tasks.json does not name. */
 function otherChecks({ spec, before, commands }: PromptParts): string {
@@ -73,7 +73,7 @@ export function storiesPrompt(parts: PromptParts): string {
   const sections: [title: string, text: string][] = [
     ["This iteration", thisIteration],
     ["Checks", otherChecks(parts)],
-    ["What the last iteration did wrong", told.map((text) => `- ${text}`).join("\n")],
+    ["What the last iteration got wrong", told.map((text) => `- ${text}`).join("\n")],
     ["Failed checks", failures.map(failureText).join("\n\n")],
     ["Error of the last iteration", ending(error ?? "", ERROR_CHARS).trim()],
   ];
@@ -113,7 +113,7 @@ function reviewLine({ reviewCount }: Story, { reviewCap }: StoriesSpec, isFailin
   const number = reviewCount + 1;
   const which = `This is review ${number} of this story; the review cap is ${reviewCap}. Set reviewCount to ${number}.`;
   if (isFailing)
-    return `${which} It cannot be approved while a check fails: request changes, and say what fails.`;
+    return `${which} You cannot approve it while a check fails: request changes, and say what fails.`;
   if (number < reviewCap) return which;
-  return `${which} The cap is reached: changes cannot be requested any more. Approve the story, and write what is left to reviewFeedback after ${AT_CAP}.`;
+  return `${which} The cap is reached, so you can no longer request changes. Approve the story, and write what is left to reviewFeedback after ${AT_CAP}.`;
 }

@@ -263,7 +263,7 @@ function editFindings({ userStories }: TaskList, { mode, edited = [] }: Rules, b
   });
 }
 
-export const GIT_CANNOT_TELL = `git cannot tell whether everything is committed: git status fails. Mend the repository.`;
+export const GIT_CANNOT_TELL = `git status fails, so ralph cannot tell whether everything is committed. Fix the repository.`;
 
 const BEFORE_STOPPING = `Before you stop:
 1. Update ralph/progress.txt with what was accomplished and what was learned.

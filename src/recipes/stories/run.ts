@@ -156,8 +156,8 @@ export function restore(run: StoriesRun, iteration: number, more: KnownText[] = 
   return putTextsBack(workspace, known).map(({ file, text, kept }) => {
     if (file !== files.active && text !== undefined) run.putBack.add(file);
     const whose = file === files.active ? "is ralph's own" : "is read-only";
-    const where = kept === undefined ? "" : ` (what it was changed to is kept as ${kept})`;
-    return { file, what: `${file} ${whose}, and was changed: it was put back${where}` };
+    const where = kept === undefined ? "" : ` (ralph kept the changed version as ${kept})`;
+    return { file, what: `${file} ${whose}, but it changed: ralph restored it${where}` };
   });
 }
 

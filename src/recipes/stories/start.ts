@@ -66,7 +66,7 @@ export async function readyToStart(
   const dirty = files.filter((file) => !own.startsWith(file) && !file.startsWith(own));
   if (dirty.length > 0)
     warnings.push(
-      `not committed yet: ${someOf(dirty)}. ralph does not ask the agent to commit them, but git add -A of an agent does: commit or stash them first if that matters`,
+      `not committed yet: ${someOf(dirty)}. an agent that runs git add -A would commit them: if that matters, commit or stash them first`,
     );
   return { dirty, warnings };
 }

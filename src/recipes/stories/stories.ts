@@ -223,7 +223,7 @@ async function verdictOf(result: Result, rules: ReviewRules): Promise<Verdict> {
   const told = [...broken, ...meddled, ...uncommitted].map(({ what }) => what);
   const stories = open === 1 ? "1 story is" : `${open} stories are`;
   if (open > 0 && claimedDone)
-    told.push(`<promise>COMPLETE</promise> was said, and it was not true: ${stories} not done.`);
+    told.push(`The agent said <promise>COMPLETE</promise>, but it is not true: ${stories} not done.`);
   // A run that was given up and is resumed has another chance.
   const violations = broken.length > 0 || open === 0 ? (last.violations % MAX_VIOLATIONS) + 1 : 0;
   const memory = { told, violations, failures: asJson(failures), error: answer.error };
@@ -262,12 +262,12 @@ function whatIsMissing(result: Result, open: number): string | undefined {
   if (failures.length > 0 && mode !== "review") return `checks failed: ${namesOf(failures)}`;
   if (open > 0) return `claimed to be done, but ${open} of ${after.userStories.length} stories are not`;
   if (changes.length === 0)
-    return mode === "implement" ? "no story was finished" : "the feedback is still open";
+    return mode === "implement" ? "no story has moved on" : "the feedback is still open";
   return uncommitted.length > 0 ? `${moved(changes)}; not everything is committed` : undefined;
 }
 
 const MOVED: Record<string, (reviews: number) => string> = {
-  needs_review: () => "waits for its review",
+  needs_review: () => "waits for review",
   changes_requested: (reviews) => `needs changes (review ${reviews})`,
   approved: (reviews) => `is approved (review ${reviews})`,
 };

@@ -105,7 +105,7 @@ function refuseOther(run: StoriesRun, { before, after = before }: Turn): void {
   const stories = Array.isArray(userStories) ? userStories.filter(isTree) : [];
   // An agent that was cut off leaves half a file.
   if (stories.length === 0 || isSameList(stories, after)) return;
-  throw new RalphError(`${run.files.tasks} holds other stories than this run began with`, {
+  throw new RalphError(`${run.files.tasks} no longer holds the stories that this run began with`, {
     code: "stories_replaced",
     hint: "start a new run with ralph stories run",
     isFinal: true,
@@ -217,7 +217,7 @@ export interface Ending {
   failures: Failure[];
 }
 
-const MEDDLED = `was changed while the checks ran, and was put back: no test or script may change it.`;
+const MEDDLED = `changed while the checks ran, so ralph restored it: no test or script may change it.`;
 const COMMIT = "Commit all of them, with progress.txt and tasks.json.";
 
 /**
@@ -238,7 +238,7 @@ export async function endTurn(run: StoriesRun, turn: Turn, { handover, answer, a
   const undone = isVoid ? [...findings, ...judge(run, { ...held, mode: null }, text).findings] : findings;
   const after = settle(run, turn, text, { tasks, findings: undone }, failures.length === 0);
   const isKept = tasks === undefined && text !== undefined;
-  const where = `The last good one was put back; the broken one is kept as ${brokenFile(run, iteration)}.`;
+  const where = `ralph restored the last good version and kept the broken one as ${brokenFile(run, iteration)}.`;
   const found = onePerStory([...run.meanwhile, ...findings]);
   const broken = found.map(({ message, story, file = run.files.tasks }): Violation => {
     const what = isKept ? `${message} ${where}` : message;

@@ -137,10 +137,10 @@ export function iterationPrompt(parts: IterationParts): string {
 
 function instructions(parts: IterationParts): string {
   const { iteration, checks, completionTag: tag, task, doneInstruction = true } = parts;
-  const earlier = iteration === 1 ? "" : " The work of the earlier iterations is in the files.";
+  const earlier = iteration === 1 ? "" : " The files contain the work of earlier iterations.";
   return [
-    `You start with a clean context.${earlier}`,
-    "When you have finished, these checks are run. All of them must pass (exit code 0):",
+    `You start with a fresh context.${earlier}`,
+    "When you have finished, ralph runs these checks. All of them must pass (exit code 0):",
     checkList(checks),
     ...(doneInstruction && tag !== null ? [howToSayDone(tag, true)] : []),
     ...(doneInstruction ? howToAsk(task) : []),

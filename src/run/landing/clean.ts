@@ -28,7 +28,7 @@ export async function removeLanded(removal: Removal): Promise<string | undefined
   if (left !== undefined || tip === undefined) return left;
   // A branch that has moved since holds something new.
   const { ok, stderr } = await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, tip]);
-  return ok ? undefined : `the branch ${branch} was kept: ${stderr.trim()}`;
+  return ok ? undefined : `kept the branch ${branch}: ${stderr.trim()}`;
 }
 
 async function removeWorktree(removal: Removal, path: string): Promise<string | undefined> {

@@ -103,8 +103,8 @@ async function begin(
   if (isUnverified && !asked.allowUnverified)
     throw refusal(
       "nothing_verifies",
-      `nothing verifies the work of ${run.name()}: it has no check`,
-      "--allow-unverified lands it all the same, and says so",
+      `nothing verifies the work of ${run.name()}: the run has no check`,
+      "--allow-unverified lands it anyway, and says so",
     );
   await refuseNewPrograms(plan);
   const keep = asked.keep ? { keep: true as const } : {};

@@ -58,7 +58,7 @@ export async function planLanding(run: RunFolder, asked: LandingAsked): Promise<
 function targetOf({ branch }: RunSpec, own: string, { into = branch }: LandingAsked, name: string): string {
   if (into === own) throw refusal("branch_own", `${into} is the branch of ${name} itself`, "choose another");
   if (into !== undefined) return into;
-  const what = `it is not known from which branch ${name} was started (detached HEAD)`;
+  const what = `ralph does not know from which branch ${name} was started (detached HEAD)`;
   throw refusal("branch_missing", what, "say where: --into BRANCH");
 }
 
@@ -85,16 +85,16 @@ function endedWell(run: RunFolder, name: string): RunState {
     throw refusal(
       "run_running",
       `${name} is running (pid ${loop.pid})`,
-      `ralph wait ${name} waits for its end`,
+      `ralph wait ${name} waits until it ends`,
     );
   const state = run.state();
   if (state === undefined || state.status !== "finished")
-    throw refusal("run_unfinished", `${name} has not ended`, `ralph resume ${name} goes on with it`);
+    throw refusal("run_unfinished", `${name} has not ended`, `ralph resume ${name} continues it`);
   if (!state.success)
     throw refusal(
       "run_failed",
       `${name} did not succeed (${state.reason}): only verified work is landed`,
-      `ralph resume ${name} goes on with it, ralph diff ${name} shows what it did`,
+      `ralph resume ${name} continues it, ralph diff ${name} shows what it did`,
     );
   const { unsettled } = state.finished ?? {};
   if (unsettled !== undefined)
@@ -107,7 +107,7 @@ function branchOfRun({ worktree }: RunSpec, { finished }: RunState, name: string
   if (worktree !== undefined) return branchOf(worktree);
   throw refusal(
     "no_worktree",
-    `${name} worked in the folder itself: there is no branch to land`,
+    `${name} worked in your folder, so there is no branch to land`,
     `ralph diff ${name} shows what it changed; --worktree gives a run a branch of its own`,
   );
 }

@@ -51,7 +51,7 @@ async function examineAgent(name: AgentName, chosen: Choice, context: DoctorCont
   const isOutside = inside.startsWith("..") || isAbsolute(inside);
   const version: Version = isOutside
     ? await askVersion(context, path)
-    : { status: "unclear", why: "it lies in the project and was not started" };
+    : { status: "unclear", why: "it lies in the project, so ralph did not start it" };
   const isAnswered = version.status === "answered";
   const shown = isAnswered ? `${version.version} at ${path}` : `${path} --version: ${version.why}`;
   return {
@@ -98,7 +98,7 @@ function describeAuth({ variables, loginFile, keychain }: Auth, { home }: Doctor
     ...(loginFile === undefined ? [] : [`a login in ${loginFile.replace(`${home}/`, "~/")}`]),
   ];
   if (signs.length > 0) return signs.join(", ");
-  return keychain ? "a login in the keychain cannot be told from here" : "no sign of a login";
+  return keychain ? "ralph cannot see a login in the keychain" : "no sign of a login";
 }
 
 async function chooseAgent(context: DoctorContext): Promise<Choice> {

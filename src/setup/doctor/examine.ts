@@ -31,7 +31,7 @@ export function examine(context: DoctorContext): { group: string; findings: Prom
     group,
     findings: run(context)
       .catch((error: unknown): DoctorFinding[] => {
-        const message = `could not be examined: ${describeSystemError(error)}`;
+        const message = `cannot examine it: ${describeSystemError(error)}`;
         return [{ name: group, status: "problem", message, fix: "this is a bug in ralph: please report it" }];
       })
       .then((findings) => redactDeep(findings, context.redact)),
@@ -46,7 +46,7 @@ export async function examineSettings({
   if (loaded instanceof RalphError) return [invalid("files", loaded)];
   const { scm } = loaded.settings;
   const files = loaded.files.map(({ name }) => name);
-  const message = files.length === 0 ? "none, so the defaults are used" : `valid: ${files.join(", ")}`;
+  const message = files.length === 0 ? "none: ralph uses the defaults" : `valid: ${files.join(", ")}`;
   const found: DoctorFinding = { name: "files", status: "ok", message, files };
   if (scm === undefined) return [found];
   try {
@@ -81,7 +81,7 @@ export async function examineSandboxes(context: DoctorContext): Promise<DoctorFi
       return { name, status: "problem", installed, message: `${message}; the settings ask for it`, fix };
     // Another one works: what is wrong with this one need not be mended.
     if (works) return { name, status: "ok", installed: false, message: `not needed, and ${message}` };
-    const alone = "no other sandbox works: an agent can reach all that you can";
+    const alone = "no other sandbox works: agents can reach everything that you can";
     if (index === 0) return { name, status: "warning", installed, message: `${message}; ${alone}`, fix };
     return installed
       ? { name, status: "warning", installed, message, fix }

@@ -47,7 +47,7 @@ async function tmuxFinding(context: DoctorContext): Promise<DoctorFinding> {
   const path = programPath(context, "tmux");
   const warning = { name: "tmux", status: "warning" as const, fix: installCommand(context, "tmux") };
   if (path === undefined) {
-    const message = "not installed: it keeps a loop alive when the terminal closes";
+    const message = "not installed: workers need it (ralph spawn)";
     return { ...warning, message, installed: false };
   }
   const answer = await askVersion(context, path, "-V");
@@ -100,7 +100,11 @@ export function roomFinding(name: string, path: string, { freeBytes }: Trial): D
   const free = freeBytes < GB ? `${Math.floor(freeBytes / MB)} MB` : `${(freeBytes / GB).toFixed(1)} GB`;
   const base = { name, message: `${path}, ${free} free`, path, freeBytes };
   if (freeBytes >= GB) return { ...base, status: "ok" };
-  return { ...base, status: freeBytes < 100 * MB ? "problem" : "warning", fix: "make room on that disk" };
+  return {
+    ...base,
+    status: freeBytes < 100 * MB ? "problem" : "warning",
+    fix: "free some space on that disk",
+  };
 }
 
 /** Git, the repository around this folder, and what a commit needs. */
@@ -144,7 +148,7 @@ function repository(top: ProgramAnswer, { workspace }: DoctorContext): DoctorFin
     name,
     status: "warning",
     message: isNone
-      ? "this folder is in no git repository: nothing can be undone"
+      ? "this folder is not in a git repository: you could not undo anything"
       : `git does not read it: ${top.why}`,
     fix: isNone ? "git init" : isForeign ? trust : "git status shows more",
   };
@@ -152,7 +156,7 @@ function repository(top: ProgramAnswer, { workspace }: DoctorContext): DoctorFin
 
 function commit(head: ProgramAnswer): DoctorFinding {
   if (head.status === "answered") return { name: "commit", status: "ok", message: head.text.trim() };
-  const message = "there is none yet, so there is nothing to compare with or go back to";
+  const message = "no commit yet: ralph has nothing to compare with";
   return { name: "commit", status: "warning", message, fix: 'git add -A && git commit -m "First commit"' };
 }
 

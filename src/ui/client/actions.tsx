@@ -89,7 +89,7 @@ export function SteerForm({ run, isLiving, onDone }: { run: string; isLiving: bo
         rows={2}
         required
         aria-label="words for the next iteration"
-        placeholder={isLiving ? "Tell the next iteration something, once" : "Words for when it goes on"}
+        placeholder={isLiving ? "Add a text to the next prompt, once" : "Text for when it continues"}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
@@ -107,17 +107,17 @@ const WORDS: Partial<Record<Action, [label: string, title: string, text: string]
   kill: [
     "End…",
     "End this run?",
-    "Its agent is ended in the middle of its work. What it made stays, and resume goes on from the last iteration.",
+    "ralph ends the agent in the middle of its work. Its changes stay, and resume continues after the last iteration.",
   ],
   land: [
     "Land…",
     "Land its branch?",
-    "The branch is merged where it came from, after its checks have passed on the merge. The worktree goes then.",
+    "ralph merges the branch where it came from, once the checks pass on the merge, and then removes the worktree.",
   ],
   pr: [
     "Open a pull request…",
     "Open a pull request?",
-    "The branch is pushed, and everybody who sees the repository sees it.",
+    "ralph pushes the branch, and everybody who can see the repository can see it.",
   ],
 };
 

@@ -67,11 +67,7 @@ function Header() {
           ))}
         </select>
       </div>
-      <span
-        class={`live ${liveState.value}`}
-        role="status"
-        title="what is shown comes from the records, as they are written"
-      >
+      <span class={`live ${liveState.value}`} role="status" title="live, from the records on disk">
         {STATES[liveState.value]}
         {lostSince.value !== undefined && ` since ${clock(new Date(lostSince.value).toISOString())}`}
       </span>

@@ -51,7 +51,7 @@ function useKeptFocus(): void {
 function NothingFound() {
   return (
     <Empty>
-      <p>No run is like that.</p>
+      <p>No run matches.</p>
       <button
         type="button"
         onClick={() => {

@@ -33,8 +33,7 @@ export async function post(path: string, wish: unknown): Promise<string> {
 }
 
 async function answered<Answer>(response: Response): Promise<Answer> {
-  if (response.status === 401)
-    trouble.value = "This browser was not let in: open the link of ralph ui again.";
+  if (response.status === 401) trouble.value = "This browser has no access: open the link of ralph ui again.";
   const said = (await response.json().catch(() => ({ error: response.statusText }))) as Answer & {
     error?: string;
   };

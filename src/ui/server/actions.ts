@@ -74,13 +74,12 @@ export async function fulfil(run: RunFolder, wish: Wish): Promise<Done> {
 /** Looked at and written without a pause in between: the answer is for the question that was shown. */
 function answer(run: RunFolder, { question: shown, text, replaces }: Wish & { action: "answer" }): Done {
   const { question, iterations = 0 } = run.state() ?? {};
-  if (question === undefined || run.loop() !== undefined)
-    return refused("the run does not ask anything any more");
+  if (question === undefined || run.loop() !== undefined) return refused("the run no longer asks anything");
   if (questionId(question, iterations) !== shown)
-    return refused("the question has changed meanwhile: read the new one, and answer that");
-  if (hasAnswer(run) && replaces !== true) return refused("somebody else has answered meanwhile");
+    return refused("the question has changed: read and answer the new one");
+  if (hasAnswer(run) && replaces !== true) return refused("somebody else has answered already");
   storeAnswer(run, question, text);
-  return { ok: true, said: "answered; resume goes on with it" };
+  return { ok: true, said: "answered; resume continues the run" };
 }
 
 function refused(said: string): Done {
@@ -118,7 +117,7 @@ async function resume(run: RunFolder, flags: string[]): Promise<Done> {
       return end.exitCode === 0 ? { ok: true, said: "it goes on" } : refused(plain(end.said));
     await sleep(POLL_MS);
   }
-  return refused("it has not begun within half a minute: ralph resume in a terminal tells more");
+  return refused("it has not started within 30 s: ralph resume in a terminal shows why");
 }
 
 const START_MS = 30_000;
@@ -140,5 +139,5 @@ async function command(run: RunFolder, words: string[]): Promise<Done> {
 /** `ralph: error: what` is what. */
 function plain(said: string): string {
   const text = said.trim().replace(/^ralph: (?:error|warning): /gm, "");
-  return text === "" ? "it failed and said nothing" : text;
+  return text === "" ? "it failed without a message" : text;
 }

@@ -23,8 +23,8 @@ interface Asset {
 /** What a browser sees that was not let in yet. */
 const NOTES = {
   locked:
-    "This browser was not let in. Open the link that <code>ralph ui</code> has printed, or start it again for a new one.",
-  used: "This link was used, or is not of this server. Start <code>ralph ui</code> again for a new one.",
+    "This browser was not let in. Open the link that <code>ralph ui</code> printed, or start it again for a new one.",
+  used: "This link was used already, or belongs to another server. Start <code>ralph ui</code> again for a new one.",
   wrong: "This is not the token. <a href='/enter'>Try again</a>",
 } as const;
 

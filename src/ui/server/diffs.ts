@@ -57,11 +57,11 @@ export async function comment(
   { piece, iteration, lane, commit, line, text }: Comment,
 ): Promise<string | undefined> {
   if (run.state()?.success && run.loop() === undefined)
-    return "the run is done: there is no iteration to come that could read it";
+    return "the run is done, so no iteration would read the comment";
   const { pieces, why } = await diffPage(run, { iteration, lane });
   const found = pieces.find(({ id }) => id === piece);
   if (found === undefined || (iteration !== undefined && !(await isNewest(run, lane, found.patch))))
-    return why ?? "the file has changed since this diff was shown: look at the new one, and comment on that";
+    return why ?? "the file has changed since this diff: reload it, and comment on the new one";
   const place = placeIn(found.patch, line);
   if (place === undefined) return "there is no such line in the diff";
   const at = commit === null ? "" : ` (seen at commit ${commit.slice(0, 10)})`;

@@ -85,17 +85,17 @@ const TOLD: { [Type in LoopEvent["type"]]?: (event: EventOf<Type>) => Told | und
   "state.changed": ({ from, to, story, title, feedback }) =>
     note(joined(story, `${from} → ${to}`, title && brief(title)), undefined, feedback),
   "lane.started": ({ title, branch }) => note(joined("begins", title, branch)),
-  "lane.waiting": (event) => note(`waits for ${event.for}, which has changed ${event.file}`, "at-work"),
+  "lane.waiting": (event) => note(`waits for ${event.for}, which changed ${event.file}`, "at-work"),
   "lane.overlaps": (event) =>
     event.files.length === 0
-      ? note(`does not conflict with ${event.with} any more`)
+      ? note(`no longer conflicts with ${event.with}`)
       : note(`would conflict with ${event.with} in ${event.files.join(", ")}`, "agent-failed"),
   "lane.returned": (event) =>
     note(`back to its agent, try ${event.try} of 2: ${event.reason}`, "agent-failed", event.message),
   "lane.blocked": ({ message }) => note("blocked: it cannot be landed", "failed", message),
   "landing.cleaned": ({ branch }) => note(`removed the branch ${branch}, which has landed`),
   violation: ({ what, file }) => note(`violation: ${firstLine(what)}`, "failed", joined(file, what)),
-  "locks.removed": ({ files }) => note(`removed locks of git: ${files.join(", ")}`),
+  "locks.removed": ({ files }) => note(`removed git locks: ${files.join(", ")}`),
   "backoff.started": ({ seconds, attempt, maxAttempts }) =>
     note(`waits ${seconds} s after failure ${attempt} of ${maxAttempts}`),
   "limit.waiting": ({ agent, until, message }) =>

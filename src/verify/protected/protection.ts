@@ -226,11 +226,11 @@ async function undoFiles(
 
 /** What happened to a protected file, and how it is undone. */
 const WORDS = {
-  changed: ["is protected, and was changed", "put back"],
-  deleted: ["is protected, and was deleted", "put back"],
-  committed: ["is protected, and was changed in a commit", "put back"],
-  added: ["is new among the protected files", "taken away"],
-  compiled: ["is bytecode beside protected files", "taken away"],
+  changed: ["is protected, but it changed", "restore"],
+  deleted: ["is protected, but it was deleted", "restore"],
+  committed: ["is protected, but a commit changed it", "restore"],
+  added: ["is new among the protected files", "remove"],
+  compiled: ["is bytecode beside protected files", "remove"],
 } satisfies Record<string, [string, string]>;
 
 function changeOf(
@@ -239,11 +239,11 @@ function changeOf(
   { kept, failed, when = "" }: { kept?: string | undefined; failed?: string | undefined; when?: string },
 ): ProtectedChange {
   const [what, action] = WORDS[kind];
-  const end = failed === undefined ? `was ${action}` : `could not be ${action} (${failed})`;
+  const end = failed === undefined ? `${action}d it` : `could not ${action} it (${failed})`;
   return {
     file,
     // A name must not add lines to the next prompt.
-    what: `${file.replace(/\p{Cc}/gu, "?")} ${what}${when}: it ${end}`,
+    what: `${file.replace(/\p{Cc}/gu, "?")} ${what}${when}: ralph ${end}`,
     ...(kept !== undefined && { kept }),
     ...(failed !== undefined && { failed }),
   };

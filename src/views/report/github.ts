@@ -30,7 +30,7 @@ function command(kind: "notice" | "error", title: string, message: string): stri
 
 /** A step may have a summary of one MiB; of a longer one GitHub would show nothing. */
 const MAX_SUMMARY_BYTES = 1024 * 1024;
-const LEFT_OUT = "\n\nThe rest is left out: a summary holds at most 1 MiB. `ralph report` has all of it.\n";
+const LEFT_OUT = "\n\nThe rest is cut: a summary holds at most 1 MiB. `ralph report` shows everything.\n";
 /** What an iteration said is folded away in a part of its own, which is there whole or not at all. */
 const PART_END = "\n</details>";
 

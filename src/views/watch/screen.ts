@@ -68,22 +68,22 @@ function title({ rows = [], filter, trouble, mode }: WatchState, { paint, cut, m
 /** The keys, in the order of their use; lines that fit into 40 columns. */
 const HELP = [
   "j k, arrows   select",
-  "g G           first and last",
-  "PgUp PgDn     ten up and down",
-  "a             answer its question",
-  "s             steer: words for its next turn",
+  "g G           first, last",
+  "PgUp PgDn     ten up, ten down",
+  "a             answer the question",
+  "s             steer it: add to its next prompt",
   "p             pause it",
   "r             resume it",
   "K             kill it (asks first)",
   "R             show its report",
   "d             show its diff",
   "l             show its log, live",
-  "Enter         attach to its window",
-  "f             only one status, next one",
-  "/             only what has a text",
-  "Esc           go back; show all again",
-  "Ctrl+L        draw it all anew",
-  "q             leave; all goes on",
+  "Enter         attach to the window",
+  "f             filter by status; again for the next",
+  "/             filter by text",
+  "Esc           go back; clear the filter",
+  "Ctrl+L        redraw the screen",
+  "q             quit; the loops continue",
 ];
 
 /** The rows of the table that fit, with the selected one among them. */
@@ -110,7 +110,7 @@ function nothing({ rows, trouble }: WatchState, { room, paint }: Canvas): string
   if (rows === undefined) return trouble === undefined ? ["", "Looking..."] : [];
   const text =
     rows.length === 0
-      ? "Nothing runs, and nothing ended today; start one with ralph spawn."
+      ? "No loop runs, and none ended today. Start one: ralph spawn"
       : "Nothing matches the filter; Esc shows all.";
   return ["", ...wrap(text, room).map((line) => paint("dim", line))];
 }

@@ -206,7 +206,7 @@ function commandFor(state: WatchState, { name, question }: LoopRow, key: string)
       if (question !== null)
         return { state: { ...state, mode: { kind: "type", action: "answer", name, text: "" } } };
       return {
-        state: { ...state, message: { text: `${name} has not asked anything; s steers it`, isError: true } },
+        state: { ...state, message: { text: `${name} has asked nothing; s steers it`, isError: true } },
       };
     }
     default:

@@ -47,12 +47,15 @@ async function mainCheckout(origin: string): Promise<string> {
   const root = repositoryRoot(origin);
   // git may have a reason of its own, such as a folder that belongs to another user.
   if (!ok && root !== undefined)
-    throw unusable(`cannot use the repository of ${origin}: ${oneLine(stderr, " ")}`, "do what git says");
+    throw unusable(
+      `cannot use the repository of ${origin}: ${oneLine(stderr, " ")}`,
+      "follow the advice of git",
+    );
   if (!ok && !stderr.includes("safe.bareRepository"))
     throw unusable(`needs a git repository: ${origin}`, "run git init and commit something");
   const [common, own] = gitFolders(origin);
   if (stdout.trim() !== "true" || root === undefined || common === undefined)
-    throw unusable(`needs a checkout, and this is none: ${origin}`, "start it in a clone");
+    throw unusable(`needs a checkout, and this is not one: ${origin}`, "start it in a clone");
   if (own === undefined) return root;
   if (basename(common) === ".git") return dirname(common);
   // A bare repository has no checkout, and its name stands for it; a submodule keeps its records elsewhere.

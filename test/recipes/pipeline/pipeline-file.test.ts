@@ -94,11 +94,11 @@ states:
     ['3: "command" has " ": expected some text', 'states:\n  A:\n    command: " "\n'],
     ["2: state A has null: expected keys and values", "states:\n  A:\n"],
     [
-      "2: state A/B is no name for a state: letters, digits, _ and - are, but for COMPLETE, GUTTER, INIT",
+      "2: state A/B is not a state name: use letters, digits, _ and -, but not COMPLETE, GUTTER, INIT",
       "states:\n  A/B: { command: x }\n",
     ],
     [
-      "2: state GUTTER is no name for a state: letters, digits, _ and - are, but for COMPLETE, GUTTER, INIT",
+      "2: state GUTTER is not a state name: use letters, digits, _ and -, but not COMPLETE, GUTTER, INIT",
       "states:\n  GUTTER: { command: x }\n",
     ],
     [
@@ -125,7 +125,7 @@ states:
       "maxGateRetries: -1\nstates:\n  A: { command: x }\n",
     ],
     [
-      '4: "output" is no regular expression: unterminated group',
+      '4: "output" is not a regular expression: unterminated group',
       'states:\n  A:\n    command: x\n    passCondition: { output: "(" }\n',
     ],
     [

@@ -19,7 +19,7 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
     "is the test command, and shows no test",
     { command: "true", runsTests: true },
     false,
-    "❌ its output shows no test that passed: nothing was proved (passCondition can name another proof)",
+    "❌ its output shows no passed test, so it proves nothing (passCondition can name another proof)",
   ],
   [
     "is the test command, and shows another proof",
@@ -31,7 +31,7 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
     "is a runner that is not known",
     { command: "echo; echo All good", runsTests: true, unknownRunner: true },
     true,
-    "⚠️ passed, but its output does not tell how many tests ran: All good",
+    "⚠️ passed, but its output does not say how many tests ran: All good",
   ],
   ["is not there", { command: "no-such-gate" }, false, "/bin/sh: 1: no-such-gate: not found"],
   ["is killed", { command: "kill -9 $$" }, false, "❌ it printed nothing"],
@@ -57,7 +57,7 @@ it("does not pass a gate that ran tests before and runs none now", async () => {
   const gate = await gateIn(temporaryFolder(), STATE, { hasTests: true });
   expect(gate).toMatchObject({
     passed: false,
-    line: "❌ it ran tests before, and none passes now: nothing was proved",
+    line: "❌ it ran tests before, and none passes now: this proves nothing",
   });
 });
 

@@ -56,7 +56,7 @@ describe("what has passed its gate", () => {
     const sealed = Seals.parse(JSON.parse(JSON.stringify(sealedIn3(folder))));
     expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
     write(folder, file, text);
-    const message = `${file} was changed since ${since}: put it back as it was`;
+    const message = `${file} changed since ${since}: restore it`;
     expect(whatWasChanged(spec, folder, sealed)).toBe(message);
     // What an agent did counts as seen, and is no change by hand later.
     const seen = sealedAfter(spec, folder, STATE, sealed, false);
@@ -79,9 +79,7 @@ describe("what has passed its gate", () => {
     const sealed = sealedAfter(own, folder, lint, first, true);
     write(folder, file, text);
     expect(whatWasChanged(own, folder, first)).toBeUndefined();
-    expect(whatWasChanged(own, folder, sealed)).toBe(
-      `${file} was changed since ${since}: put it back as it was`,
-    );
+    expect(whatWasChanged(own, folder, sealed)).toBe(`${file} changed since ${since}: restore it`);
   });
 
   it("is more than what decides over tests: the rest of such files may change", () => {
@@ -100,7 +98,7 @@ describe("what has passed its gate", () => {
       const folder = project();
       const sealed = Seals.parse(JSON.parse(JSON.stringify(sealedIn3(folder))));
       write(folder, file, "[pytest]\naddopts = --test\n");
-      const message = `${file} was added since CHECK_TESTS, and decides which tests run: take it away`;
+      const message = `${file} was added since CHECK_TESTS, and decides which tests run: remove it`;
       expect(whatWasChanged(spec, folder, sealed)).toBe(message);
       const seen = sealedAfter(spec, folder, STATE, sealed, false);
       expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, seen))).toBe(message);
@@ -140,7 +138,7 @@ describe("what has passed its gate", () => {
     write(folder, "tests/test_a.py", "def test_a():\n    pass\n");
     const command = `printf '${FILES["tests/test_a.py"].replaceAll("\n", "\\n")}' > tests/test_a.py`;
     const gate = await gateIn(folder, { ...STATE, command }, { sealed });
-    expect(gate?.line).toBe("❌ tests/test_a.py was changed since CHECK_TESTS: put it back as it was");
+    expect(gate?.line).toBe("❌ tests/test_a.py changed since CHECK_TESTS: restore it");
     expect(whatWasChanged(spec, folder, sealed)).toBeUndefined();
   });
 
@@ -149,7 +147,7 @@ describe("what has passed its gate", () => {
     const sealed = firstSealed(spec, folder);
     write(folder, "s.md", "## Success criteria\n\n- a\n");
     expect(whatWasChanged(spec, folder, sealed)).toBe(
-      "s.md had 2 success criteria, and 1 are left: drop none of them",
+      "s.md had 2 success criteria, and only 1 are left: restore the others",
     );
   });
 });

@@ -126,8 +126,8 @@ describe("an agent that was cut off", () => {
   });
 
   it.each([
-    ["its work is judged as it was", false, "A waits for its review"],
-    ["a list that a person changed since counts as it is", true, "no story was finished"],
+    ["its work is judged as it was", false, "A waits for review"],
+    ["a list that a person changed since counts as it is", true, "no story has moved on"],
   ])("and had answered: %s, and what a person changed stays", async (_, isChanged, reason) => {
     const { recipe, put, now, p } = setUp(list({}), {}, true);
     const first = recipe();

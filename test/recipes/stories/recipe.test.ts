@@ -27,7 +27,7 @@ describe("what an agent may not do is put back, recorded, and told to the next i
     expect(verdict).toMatchObject({ passed: false, reason: `the agent broke the rules: ${subject}` });
     const known = before.userStories.map(({ notes: _, ...fields }) => fields);
     expect(now()).toMatchObject([...known, ...(subject === "C" ? [{ ...story("C"), notes: "did it" }] : [])]);
-    expect((await next()).prompt).toContain(`## What the last iteration did wrong\n\n- ${violations[0]}`);
+    expect((await next()).prompt).toContain(`## What the last iteration got wrong\n\n- ${violations[0]}`);
   });
 
   it.each([
@@ -38,7 +38,9 @@ describe("what an agent may not do is put back, recorded, and told to the next i
     const kept = join(records, "1", "tasks.broken.json");
     const { violations } = await ends(text);
     expect(violations).toEqual([expect.stringContaining(message)]);
-    expect(violations[0]).toContain(`The last good one was put back; the broken one is kept as ${kept}.`);
+    expect(violations[0]).toContain(
+      `ralph restored the last good version and kept the broken one as ${kept}.`,
+    );
     expect([readFileSync(kept, "utf8"), now()]).toEqual([text, two({}).userStories]);
   });
 
@@ -114,7 +116,7 @@ describe("what is believed is out of the agent's reach", () => {
     ]) {
       put({ userStories });
       await expect(plan(again())).rejects.toMatchObject({
-        message: "ralph/tasks.json holds other stories than this run began with",
+        message: "ralph/tasks.json no longer holds the stories that this run began with",
         isFinal: true,
       });
       expect(JSON.parse(p.read("ralph/tasks.json"))).toEqual({ userStories });
@@ -176,7 +178,7 @@ describe("what is believed is out of the agent's reach", () => {
     const { events, verdict } = await verify(recipe);
     const moved = { type: "state.changed", iteration: 1, from: "todo", to: "needs_review" };
     expect(events).toEqual([{ ...moved, story: "A", title: "Title of A", reviews: 0, reviewCap: 5 }]);
-    expect(verdict).toMatchObject({ passed: true, reason: "A waits for its review" });
+    expect(verdict).toMatchObject({ passed: true, reason: "A waits for review" });
   });
 });
 
@@ -264,7 +266,7 @@ describe("the verdict", () => {
   it("a review past the cap approves where the verify commands pass", async () => {
     const { ends, next } = await begun(one({ ...REJECTED, reviewCount: 2 }), { reviewCap: 1 });
     const { verdict } = await ends(one({ ...WAITING, reviewCount: 2 }));
-    expect(verdict).toMatchObject({ passed: true, reason: "A waits for its review" });
+    expect(verdict).toMatchObject({ passed: true, reason: "A waits for review" });
     await next();
     expect((await ends(one({ ...APPROVED, reviewCount: 3 }))).verdict.stop).toBe("completed");
   });
@@ -292,7 +294,7 @@ describe("the verdict", () => {
     expect(violations[0]).toContain("There are uncommitted changes: ralph/tasks.json.");
     expect(verdict).toMatchObject({
       passed: false,
-      reason: "A waits for its review; not everything is committed",
+      reason: "A waits for review; not everything is committed",
       memory: { violations: 0 },
     });
     expect((await next()).prompt).toContain(violations[0]);

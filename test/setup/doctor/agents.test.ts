@@ -199,7 +199,7 @@ describe("how an agent signs in", () => {
     ["an empty variable", "linux", { ANTHROPIC_API_KEY: "" }, "warning", "no sign of a login", SIGN_IN],
     ["two variables", "linux", TWO, "ok", "ANTHROPIC_API_KEY, CLAUDE_CODE_OAUTH_TOKEN are set", undefined],
     ["a cloud provider", "linux", CLOUD, "ok", "CLAUDE_CODE_USE_BEDROCK is set", undefined],
-    ["macOS", "darwin", {}, "ok", "a login in the keychain cannot be told from here", undefined],
+    ["macOS", "darwin", {}, "ok", "ralph cannot see a login in the keychain", undefined],
   ] as const)("Claude Code with %s on %s", async (_, platform, env, status, said, fix) => {
     const p = createProject();
     const path = prints(p, "claude", "1.0");

@@ -23,7 +23,7 @@ describe("an examination", () => {
           {
             name: "system",
             status: "problem",
-            message: "could not be examined: no idea",
+            message: "cannot examine it: no idea",
             fix: "this is a bug in ralph: please report it",
           },
         ],

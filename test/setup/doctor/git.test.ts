@@ -40,7 +40,7 @@ describe("git", () => {
       {
         name: "repository",
         status: "warning",
-        message: "this folder is in no git repository: nothing can be undone",
+        message: "this folder is not in a git repository: you could not undo anything",
         fix: "git init",
       },
     ]);
@@ -59,7 +59,7 @@ describe("git", () => {
     expect((await examineGit(machine(p)))[2]).toEqual({
       name: "commit",
       status: "warning",
-      message: "there is none yet, so there is nothing to compare with or go back to",
+      message: "no commit yet: ralph has nothing to compare with",
       fix: 'git add -A && git commit -m "First commit"',
     });
   });

@@ -23,7 +23,7 @@ describe("sandboxes", () => {
         name: "srt",
         status: "warning",
         message:
-          "not installed: bwrap, socat, rg, bash not found; no other sandbox works: an agent can reach all that you can",
+          "not installed: bwrap, socat, rg, bash not found; no other sandbox works: agents can reach everything that you can",
         fix: "install bubblewrap socat ripgrep bash",
         installed: false,
       },
@@ -70,7 +70,7 @@ describe("sandboxes", () => {
       name: "srt",
       status: "warning",
       message:
-        "does not work here: bwrap: setting up uid map: Permission denied; no other sandbox works: an agent can reach all that you can",
+        "does not work here: bwrap: setting up uid map: Permission denied; no other sandbox works: agents can reach everything that you can",
       fix: "allow user namespaces (Ubuntu: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0; a container: start it with more privileges)",
       installed: true,
     });

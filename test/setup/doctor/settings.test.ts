@@ -20,7 +20,7 @@ function withScm(command: string) {
 describe("settings", () => {
   it("need not be there", async () => {
     expect(await examineSettings(machine(createProject()))).toEqual([
-      { name: "files", status: "ok", message: "none, so the defaults are used", files: [] },
+      { name: "files", status: "ok", message: "none: ralph uses the defaults", files: [] },
     ]);
   });
 

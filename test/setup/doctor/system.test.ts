@@ -41,7 +41,7 @@ describe("free disk", () => {
     [999_999_999, "warning", "999 MB free"],
     [99_999_999, "problem", "99 MB free"],
   ])("%d bytes are %s", (freeBytes, status, said) => {
-    const fix = status === "ok" ? {} : { fix: "make room on that disk" };
+    const fix = status === "ok" ? {} : { fix: "free some space on that disk" };
     const base = { name: "records", status, message: `/r, ${said}`, path: "/r", freeBytes };
     expect(roomFinding("records", "/r", { freeBytes })).toEqual({ ...base, ...fix });
   });
@@ -56,7 +56,7 @@ describe("the system", () => {
     const told = {
       name: "tmux",
       status: "warning",
-      message: "not installed: it keeps a loop alive when the terminal closes",
+      message: "not installed: workers need it (ralph spawn)",
       installed: false,
     };
     expect(await named("tmux", machine(p))).toEqual({ ...told, fix: "install tmux" });

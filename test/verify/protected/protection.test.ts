@@ -44,7 +44,7 @@ function words(undone: ProtectedChange[]): string[] {
   return undone.map(({ file, what }) => `${file}: ${/was (.*?)(?= \(|$)/.exec(what)?.[1]}`).sort();
 }
 
-const BACK = { changed: "changed: it was put back", deleted: "deleted: it was put back" };
+const BACK = { changed: "changed: ralph restored it", deleted: "deleted: ralph restored it" };
 const GONE = "taken away";
 
 describe("protected files", () => {
@@ -61,7 +61,7 @@ describe("protected files", () => {
     ],
     ["a new file in new folders", "mkdir -p tests/x/y && echo x > tests/x/y/z", [`tests/x/y/z: ${GONE}`]],
     ["a rename", "mv tests/a.txt tests/c.txt", [`tests/a.txt: ${BACK.deleted}`, `tests/c.txt: ${GONE}`]],
-    ["a mode", "chmod +x tests/a.txt", ["tests/a.txt: changed: it was put back"]],
+    ["a mode", "chmod +x tests/a.txt", ["tests/a.txt: changed: ralph restored it"]],
     [
       "a commit",
       `echo x > tests/a.txt; rm prd.md; git add -A; ${GIT} commit -qm sly`,
@@ -125,12 +125,12 @@ describe("protected files", () => {
     expect(await protection.undo(7)).toEqual([
       {
         file: "tests/a.txt",
-        what: "tests/a.txt is protected, and was changed: it was put back",
+        what: "tests/a.txt is protected, but it changed: ralph restored it",
         kept: kept("a.txt"),
       },
       {
         file: "tests/c.txt",
-        what: "tests/c.txt is new among the protected files: it was taken away",
+        what: "tests/c.txt is new among the protected files: ralph removed it",
         kept: kept("c.txt"),
         isNew: true,
       },

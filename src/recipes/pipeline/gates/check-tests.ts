@@ -76,7 +76,7 @@ export async function checkTests(
     const level = isOld ? ("warning" as const) : ("error" as const);
     const syntax = unread.filter((finding) => finding.file === one.name).map((it) => ({ ...it, level }));
     if (one.language === "other")
-      return [at.warning(1, "its tests are not looked into: the language is not known here")];
+      return [at.warning(1, "ralph does not know the language, so it does not read these tests")];
     if (one.tests.length === 0) return [...syntax, at[level](1, "there is no test in it")];
     const ofTests = one.tests.flatMap((test) => {
       const told = one.news.includes(test) || proving.has(test) ? at.error : at.warning;

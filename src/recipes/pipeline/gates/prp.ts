@@ -15,10 +15,10 @@ export const GENERATE: Gate = {
     const said = (why: string) => [findingsIn(prpFile).error(1, why)];
     const text = textAt(resolve(workspace, prpFile));
     if (text === undefined)
-      return said(`it is not there yet: ${instructionFile("generate")} says how to write it`);
+      return said(`it does not exist yet: ${instructionFile("generate")} says how to write it`);
     if (text.trim() === "") return said("it is empty");
     if (!before?.onlyNew || !before.prints[prpFile]?.includes(printOf(text))) return [];
-    return said(`it is as it was before the run began: write it again from ${file}`);
+    return said(`it has not changed since the run began: write it again from ${file}`);
   },
 };
 
@@ -78,7 +78,7 @@ export function checkPrp(file: string, text: string, spec?: SpecText): GateFindi
   const [wanted, ids] = [criteriaIn(spec?.text ?? "").length, criterionIds(text).length];
   const lost: Mistake = [
     section(CRITERIA)?.line ?? 1,
-    `${spec?.file} has ${wanted} criteria, and ${ids} are here`,
+    `${spec?.file} has ${wanted} criteria, and this file has ${ids}`,
   ];
   const problem = section(PROBLEM);
   const said = problem?.body.map((one) => one.text).join(" ") ?? "";
@@ -92,7 +92,7 @@ export function checkPrp(file: string, text: string, spec?: SpecText): GateFindi
     ...(wanted > ids && ids > 0 ? [lost] : []),
   ].map(([line, message]) => error(line, message));
   const isVerbatim = spec === undefined || strange !== undefined || plain(spec.text).includes(plain(said));
-  const reworded = warning(problem?.line ?? 1, `the problem is not in the words of ${spec?.file}`);
+  const reworded = warning(problem?.line ?? 1, `the problem section does not quote ${spec?.file}`);
   return [...mistakes, ...(isVerbatim ? [] : [reworded])].sort((a, b) => a.line - b.line);
 }
 
@@ -138,7 +138,7 @@ function criteriaMistakes(section: Section): Mistake[] {
     return [[section.line, `"${section.title}" names no criterion: a table with SC-1, SC-2 … is needed`]];
   return rows.flatMap(({ id, text, line }, index): Mistake[] => {
     const first = rows.findIndex((row) => row.id === id);
-    const twice: Mistake = [line, `${id} is there twice: it stands at line ${rows[first]?.line}, too`];
+    const twice: Mistake = [line, `${id} appears twice: see line ${rows[first]?.line}, too`];
     const isSourced = SOURCE.test(text.replace(/SC-\d+/g, ""));
     const noSource: Mistake = [line, `${id} does not say its source line, such as "line 11"`];
     return [...(first === index ? [] : [twice]), ...(isSourced ? [] : [noSource])];

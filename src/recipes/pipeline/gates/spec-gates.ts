@@ -34,8 +34,8 @@ export function stressTest(file: string, text: string): GateFinding[] {
     criteria?.items.length === 0 &&
       error(criteria.line, `"${criteria.title}" holds no criterion: write each one as an item of a list`),
     words < MIN_WORDS && error(1, `only ${words} words, and at least ${MIN_WORDS} are needed`),
-    !section(SCOPE) && warning(1, "no scope section: say what is not part of it"),
-    !section(VERIFICATION) && warning(1, "no verification section: say how it is checked"),
+    !section(SCOPE) && warning(1, "no scope section: say what is out of scope"),
+    !section(VERIFICATION) && warning(1, "no verification section: say how to check the result"),
   ];
   // The same word is named once.
   const vague = new Map<string, number>();
@@ -43,7 +43,7 @@ export function stressTest(file: string, text: string): GateFinding[] {
     const word = VAGUE.exec(content)?.[0].toLowerCase();
     if (word !== undefined) vague.set(word, line);
   }
-  const named = [...vague].map(([word, line]) => warning(line, `"${word}" is vague: say how it is measured`));
+  const named = [...vague].map(([word, line]) => warning(line, `"${word}" is vague: say how to measure it`));
   return [...findings.filter((finding) => finding !== false), ...named.sort((a, b) => a.line - b.line)];
 }
 
@@ -97,9 +97,9 @@ const MEASURE =
 
 function ambiguityIn(text: string): string | undefined {
   const word = AMBIGUOUS.exec(text)?.[0];
-  if (word !== undefined) return `"${word}" can be understood in several ways: say what is meant`;
+  if (word !== undefined) return `"${word}" is ambiguous: say what you mean`;
   const unbounded = LISTED.test(text) ? undefined : UNBOUNDED.exec(text)?.[0];
-  return unbounded && `"${unbounded}" has no bounds: say which, or how many`;
+  return unbounded && `"${unbounded}" has no limit: say which, or how many`;
 }
 
 /** `SC-1`, `AC2:`, and the first column of a table: it counts criteria, and measures nothing. */
@@ -110,7 +110,8 @@ function whyUnmeasurable(text: string): string | undefined {
   const bare = text.replace(NUMBER, "");
   if (MEASURE.test(bare)) return undefined;
   const word = VAGUE.exec(bare)?.[0];
-  if (word !== undefined) return `nothing could measure "${word}": give a figure, or say what can be seen`;
+  if (word !== undefined)
+    return `nothing could measure "${word}": give a figure, or say what one can observe`;
   if (OBSERVABLE.test(bare)) return undefined;
-  return "nothing could measure this: give a figure, or say what can be seen when it is met";
+  return "nothing could measure this: give a figure, or say what one can observe when it is met";
 }

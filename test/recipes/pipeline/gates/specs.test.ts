@@ -50,9 +50,9 @@ describe("stress-test", () => {
       .replace("## Verification", "## Notes")
       .replace("plain text", "fast text");
     expect(told(stressTest("s.md", text))).toEqual([
-      "1 warning: no scope section: say what is not part of it",
-      "1 warning: no verification section: say how it is checked",
-      '9 warning: "fast" is vague: say how it is measured',
+      "1 warning: no scope section: say what is out of scope",
+      "1 warning: no verification section: say how to check the result",
+      '9 warning: "fast" is vague: say how to measure it',
     ]);
   });
 
@@ -90,16 +90,19 @@ describe("validate", () => {
   });
 
   it.each([
-    ["saves recipes properly", '"properly" can be understood in several ways: say what is meant'],
-    ["retries as needed, 3 times", '"as needed" can be understood in several ways: say what is meant'],
-    ["returns all recipes", '"all" has no bounds: say which, or how many'],
-    ["the search is fast", 'nothing could measure "fast": give a figure, or say what can be seen'],
+    ["saves recipes properly", '"properly" is ambiguous: say what you mean'],
+    ["retries as needed, 3 times", '"as needed" is ambiguous: say what you mean'],
+    ["returns all recipes", '"all" has no limit: say which, or how many'],
+    ["the search is fast", 'nothing could measure "fast": give a figure, or say what one can observe'],
     [
       "the interface is user-friendly",
-      'nothing could measure "user-friendly": give a figure, or say what can be seen',
+      'nothing could measure "user-friendly": give a figure, or say what one can observe',
     ],
-    ["customers are delighted", 'nothing could measure "delighted": give a figure, or say what can be seen'],
-    ["cooking joy", "nothing could measure this: give a figure, or say what can be seen when it is met"],
+    [
+      "customers are delighted",
+      'nothing could measure "delighted": give a figure, or say what one can observe',
+    ],
+    ["cooking joy", "nothing could measure this: give a figure, or say what one can observe when it is met"],
   ])("refuses the criterion: %s", (criterion, message) => {
     expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([`13 error: ${message}`]);
   });
@@ -108,7 +111,7 @@ describe("validate", () => {
     "takes no number of a criterion for a measure: %s",
     (criterion) => {
       expect(errors(validate("s.md", spec(/- SC-1: .*/, criterion)))).toEqual([
-        '13 error: nothing could measure "fast": give a figure, or say what can be seen',
+        '13 error: nothing could measure "fast": give a figure, or say what one can observe',
       ]);
     },
   );
@@ -135,7 +138,7 @@ describe("validate", () => {
 
   it("only warns elsewhere", () => {
     expect(told(validate("s.md", spec("One user", "All users, properly")))).toEqual([
-      '9 warning: "properly" can be understood in several ways: say what is meant',
+      '9 warning: "properly" is ambiguous: say what you mean',
     ]);
   });
 
@@ -174,7 +177,7 @@ describe("check", () => {
       '14 error: "2. Success Criteria" names no criterion: a table with SC-1, SC-2 … is needed',
       prp(/SC-/g, "C"),
     ],
-    ["19 error: SC-1 is there twice: it stands at line 18, too", prp("| SC-2 |", "| SC-1 |")],
+    ["19 error: SC-1 appears twice: see line 18, too", prp("| SC-2 |", "| SC-1 |")],
     ['19 error: SC-2 does not say its source line, such as "line 11"', prp("line 14", "the spec")],
   ])("says %s", (message, text) => {
     expect(errors(checkPrp("p.md", text))).toContain(message);
@@ -183,8 +186,8 @@ describe("check", () => {
   it("sees criteria that got lost, and a problem in other words", () => {
     const text = prp(/\| SC-3.*\n/, "").replace("Home cooks find", "Cooks find");
     expect(told(checkPrp("p.md", text, { file: "s.md", text: SPEC }))).toEqual([
-      "10 warning: the problem is not in the words of s.md",
-      "14 error: s.md has 3 criteria, and 2 are here",
+      "10 warning: the problem section does not quote s.md",
+      "14 error: s.md has 3 criteria, and this file has 2",
     ]);
   });
 

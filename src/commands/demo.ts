@@ -66,11 +66,7 @@ no model, no network, no cost (the cost that it reports is part of the play).
   const played = exitCode === 0;
   if (played) tell("\nIn iteration 2 the agent said DONE. The check said no, so ralph went on.");
   tell(`  report     ${report}`);
-  tell(
-    flags.keep
-      ? `  project    ${workspace}`
-      : "  ralph removed everything again. To keep it: ralph demo --keep",
-  );
+  tell(flags.keep ? `  project    ${workspace}` : "  ralph removed it all. To keep it: ralph demo --keep");
   if (played) tell("\nFor your own project: ralph init, then ralph run. More: ralph --help");
   return exitCode;
 }

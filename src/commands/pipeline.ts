@@ -26,8 +26,7 @@ import { type ResumeFlags, type StartFlags, startRun } from "./start-run.js";
 
 const NO_REPOSITORY = "not a git repository: ralph commits nothing, and the gutter has no patch";
 
-const NOT_KNOWN =
-  "ralph does not know this runner, so its exit code decides, unless it reports that no test ran";
+const NOT_KNOWN = "ralph does not know this runner: its exit code decides, unless it says that no test ran";
 
 /** `ralph pipeline run SPEC`: from a spec to working code, through gates. */
 export async function run(

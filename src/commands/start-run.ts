@@ -48,11 +48,7 @@ export async function startRun(
     );
   const worker = assignment()?.name;
   if (worker !== undefined && flags.name !== undefined)
-    throw failure(
-      "flag_invalid",
-      "--name was given twice",
-      `the run of worker ${worker} already has that name`,
-    );
+    throw failure("flag_invalid", "--name was given twice", `worker ${worker} already has that name`);
   const request = { ...requestFrom(flags, start), worker };
   // A worktree may take minutes to be made: a signal takes away what is not ready.
   const handler = request.worktree === false ? undefined : handleSignals(() => {});

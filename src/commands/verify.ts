@@ -80,8 +80,7 @@ function requireWhole({ name }: Source, { signer, checks }: Receipt, signed: Sig
   if (signer !== null && fingerprint === null)
     throw refused(`${name} claims to be signed, but its signature is missing`);
   if (signer !== fingerprint) throw refused(`${name} was signed with a different key than it names`);
-  if (checks.length === 0)
-    throw failure("receipt_unchecked", `${name} names no check, so it verifies nothing`);
+  if (checks.length === 0) throw failure("receipt_unchecked", `${name} names no check: it verifies nothing`);
 }
 
 function requireKnown(hidden: string[], { checks }: Receipt): void {

@@ -20,9 +20,7 @@ export async function storiesOnGitHub(
   const issues = all.filter(({ author }) => trustAuthor || author.mayWrite);
   const left = all.filter((issue) => !issues.includes(issue)).map(({ number }) => `#${number}`);
   if (left.length > 0)
-    options.tell(
-      `skipped, because people without write access wrote them (--trust-author takes them): ${left.join(", ")}`,
-    );
+    options.tell(`skipped: people without write access wrote them (--trust-author): ${left.join(", ")}`);
   const name = `the issues of ${fullName(forge.repo)}`;
   if (issues.length === 0)
     throw new RalphError(`cannot import: no open issue matches in ${name}`, {

@@ -95,9 +95,7 @@ export function readReceipt(text: string, name: string): Receipt {
   const { data, error } = ReceiptStatement.safeParse(value);
   if (data === undefined) {
     const { path = [], message = "" } = error.issues[0] ?? {};
-    throw refuse(
-      `is not a complete receipt: ${path.slice(1).map(String).join(".")}: ${message.toLowerCase()}`,
-    );
+    throw refuse(`is incomplete: ${path.slice(1).map(String).join(".")}: ${message.toLowerCase()}`);
   }
   const details = data.predicate[DETAILS];
   if (digestOf(data as Statement) !== details.sha256)

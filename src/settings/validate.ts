@@ -19,7 +19,7 @@ type Path = PropertyKey[];
 export function validate(given: SettingsFile[]): { settings: Settings; files: SettingsFile[] } {
   const notObject = given.find(({ content }) => !isTree(content));
   if (notObject !== undefined)
-    throw invalid(`${notObject.name}: the file has ${JSON.stringify(notObject.content)}: expected object`);
+    throw invalid(`${notObject.name}: the file has ${JSON.stringify(notObject.content)}: expected an object`);
   const files = given.map(inTodaysWords);
   const all = files.reduce<unknown>((below, { content }) => deepMerge(below, content), {});
   for (const { content } of files) nullsIn(content as JsonTree).forEach(requireKey);
@@ -64,7 +64,12 @@ function expectation(issue: z.core.$ZodIssue): string {
   if (issue.code === "too_small" && issue.origin === "string") return "expected something in it";
   if (issue.code === "too_small") return `expected at least ${issue.minimum}`;
   if (issue.code === "too_big") return `expected at most ${issue.maximum}`;
-  return issue.message.replace(/^Invalid (input|option): /, "").replace(/, received .*$/, "");
+  return issue.message
+    .replace(/^Invalid (input|option): /, "")
+    .replace(/, received .*$/, "")
+    .replace(/^expected (?=string|number|boolean)/, "expected a ")
+    .replace(/^expected (?=array|object)/, "expected an ")
+    .replace(/boolean$/, "boolean: true or false");
 }
 
 /**

@@ -83,7 +83,7 @@ describe("--baseline", () => {
     const end = standing(true, false, true, true);
     expect(baseline(resumed.events)).toEqual([AFTER, end, end, end]);
     expect(resumed.events.filter((event) => "iteration" in event && event.iteration === 0)).toEqual([]);
-    expect(prompts(p, 3)).toContain("broken by it:\n- test -f two");
+    expect(prompts(p, 3)).toContain("this run broke them:\n- test -f two");
     expect(readFileSync(join(p.runFolder(), "progress.md"), "utf8")).toContain(
       "- test -f two (broken by this run): FAIL",
     );

@@ -162,7 +162,7 @@ describe("what is shown", () => {
     for (const command of ["config", "doctor"]) expect((await p.ralph(command)).all).not.toContain(token);
     p.settings({ agent: { command: "cat", env: { KEY: ["plain-secret-value"] } } });
     expect((await p.ralph("config")).stderr).toBe(
-      "ralph: error: .ralph/settings.json: agent.env.KEY has a value of the wrong kind (object): expected string\n",
+      "ralph: error: .ralph/settings.json: agent.env.KEY has a value of the wrong kind (object): expected a string\n",
     );
   });
 

@@ -193,7 +193,7 @@ Changes saved to: .ralph/gutter-diff.patch
     const good = await p.ralph("pipeline", "run", "s.md");
     expect({ code: good.code, calls: p.calls() }).toEqual({ code: 0, calls: 0 });
     expect(good.stderr).toContain(
-      "TEST runs make test (ralph does not know this runner, so its exit code decides",
+      "TEST runs make test (ralph does not know this runner: its exit code decides",
     );
     expect(good.stdout).toContain(
       "Output: ⚠️ passed, but its output does not say how many tests ran: All good\nGate: PASS\n",

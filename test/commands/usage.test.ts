@@ -180,7 +180,7 @@ describe("wrong input", () => {
       '{\n  "agent":\n}',
       "malformed settings file .ralph/settings.json: unexpected } at line 3, column 1",
     ],
-    ["a list", "[]", ".ralph/settings.json: the file has []: expected object"],
+    ["a list", "[]", ".ralph/settings.json: the file has []: expected an object"],
   ])("%s in the settings names the file, the key and what was expected", async (_, text, message) => {
     const p = project();
     p.write(".ralph/settings.json", text);

@@ -28,20 +28,20 @@ const PROBLEMS: [content: unknown, problem: string][] = [
   ],
   [JSON.parse('{"__proto__":{"a":1}}'), 'unknown key "__proto__"'],
   [{ constructor: 1 }, 'unknown key "constructor"'],
-  [{ maximumIterations: "ten" }, 'maximumIterations has "ten": expected number'],
+  [{ maximumIterations: "ten" }, 'maximumIterations has "ten": expected a number'],
   [{ maximumIterations: 1.5 }, "maximumIterations has 1.5: expected int"],
   [{ maximumIterations: 0 }, "maximumIterations has 0: expected at least 1"],
-  [{ streamAgentOutput: "yes" }, 'streamAgentOutput has "yes": expected boolean'],
-  [{ agent: { flags: "--model opus" } }, 'agent.flags has "--model opus": expected array'],
-  [{ agent: { flags: ["a", 5] } }, "agent.flags.1 has 5: expected string"],
+  [{ streamAgentOutput: "yes" }, 'streamAgentOutput has "yes": expected a boolean: true or false'],
+  [{ agent: { flags: "--model opus" } }, 'agent.flags has "--model opus": expected an array'],
+  [{ agent: { flags: ["a", 5] } }, "agent.flags.1 has 5: expected a string"],
   [
     { agent: { permissions: "root" } },
     'agent.permissions has "root": expected one of "unattended"|"all"|"edits"|"ask"',
   ],
-  [{ agents: { fast: {} } }, "agents.fast.command is missing: expected string"],
+  [{ agents: { fast: {} } }, "agents.fast.command is missing: expected a string"],
   [
     { agents: { fast: { command: "a", env: { A: 1 } } } },
-    "agents.fast.env.A has a value of the wrong kind (number): expected string",
+    "agents.fast.env.A has a value of the wrong kind (number): expected a string",
   ],
   [
     { guardrails: [{ command: "a", failAction: "append" }] },
@@ -51,8 +51,8 @@ const PROBLEMS: [content: unknown, problem: string][] = [
     { guardrails: [{ command: "a", timeout: "soon" }] },
     'guardrails.0.timeout has "soon": expected a number of seconds, or a number with s, m, h or d',
   ],
-  [{ scm: { command: "git" } }, "scm.tasks is missing: expected array"],
-  [[], "the file has []: expected object"],
+  [{ scm: { command: "git" } }, "scm.tasks is missing: expected an array"],
+  [[], "the file has []: expected an object"],
   [
     { notify: { webhook: "hooks.example/KEY" } },
     "notify.webhook has a value of the wrong kind (string): expected an address that begins with http:// or https://",
@@ -82,7 +82,7 @@ const PROBLEMS: [content: unknown, problem: string][] = [
     { protect: ["!tests/a"] },
     'protect.0 has "!tests/a": expected a pattern of files in the project, such as tests/**',
   ],
-  [{ protect: "tests/**" }, 'protect has "tests/**": expected array'],
+  [{ protect: "tests/**" }, 'protect has "tests/**": expected an array'],
   [{ checks: "npm test" }, 'checks has "npm test": expected a list of commands, such as ["npm test"]'],
   [{ checks: [5] }, "checks.0 has 5: expected a command, or an object with one"],
   [{ checks: [""] }, 'checks.0.command has "": expected something in it'],
@@ -135,8 +135,8 @@ test.each(PROBLEMS)("%j is refused", (content, problem) => {
 test("several problems are all told", () => {
   expect(problemsIn({ maximumIterations: "ten", guardrails: [{}], agnet: {} })).toBe(
     [
-      'base.json: maximumIterations has "ten": expected number',
-      "base.json: guardrails.0.command is missing: expected string",
+      'base.json: maximumIterations has "ten": expected a number',
+      "base.json: guardrails.0.command is missing: expected a string",
       'base.json: unknown key "agnet" (did you mean "agent"?)',
     ].join("; "),
   );
@@ -147,7 +147,7 @@ const OWNERS: [what: string, base: unknown, local: unknown, message: string][] =
     "a value of the local file",
     { maximumIterations: 5 },
     { maximumIterations: "ten" },
-    'local.json: maximumIterations has "ten": expected number',
+    'local.json: maximumIterations has "ten": expected a number',
   ],
   [
     "an unknown key of the local file",
@@ -159,15 +159,15 @@ const OWNERS: [what: string, base: unknown, local: unknown, message: string][] =
     "a value in a list of the local file",
     { guardrails: [{ command: "make" }] },
     { guardrails: [{ command: 5 }] },
-    "local.json: guardrails.0.command has 5: expected string",
+    "local.json: guardrails.0.command has 5: expected a string",
   ],
   [
     "a key that is missing in a list of the local file, which replaces that of the base file",
     { guardrails: [{ command: "make" }] },
     { guardrails: [{ hint: "x" }] },
-    "local.json: guardrails.0.command is missing: expected string",
+    "local.json: guardrails.0.command is missing: expected a string",
   ],
-  ["a local file that is no object", {}, null, "local.json: the file has null: expected object"],
+  ["a local file that is no object", {}, null, "local.json: the file has null: expected an object"],
 ];
 
 test.each(OWNERS)("%s is blamed on its file", (_, base, local, message) => {

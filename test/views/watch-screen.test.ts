@@ -153,11 +153,7 @@ describe("whatever the size", () => {
 describe("in place of rows", () => {
   test.each<[string, WatchState, string[]]>([
     ["nothing was seen yet", NOTHING_YET, ["Looking..."]],
-    [
-      "nothing is there",
-      watching([]),
-      ["Nothing runs, and nothing ended today;", "start one with ralph spawn."],
-    ],
+    ["nothing is there", watching([]), ["No loop runs, and none ended today.", "Start one: ralph spawn"]],
     [
       "nothing matches",
       watching(ROWS, { filter: { status: "failed", text: "x" } }),

@@ -100,11 +100,7 @@ export function roomFinding(name: string, path: string, { freeBytes }: Trial): D
   const free = freeBytes < GB ? `${Math.floor(freeBytes / MB)} MB` : `${(freeBytes / GB).toFixed(1)} GB`;
   const base = { name, message: `${path}, ${free} free`, path, freeBytes };
   if (freeBytes >= GB) return { ...base, status: "ok" };
-  return {
-    ...base,
-    status: freeBytes < 100 * MB ? "problem" : "warning",
-    fix: "free some space on that disk",
-  };
+  return { ...base, status: freeBytes < 100 * MB ? "problem" : "warning", fix: "free space on it" };
 }
 
 /** Git, the repository around this folder, and what a commit needs. */

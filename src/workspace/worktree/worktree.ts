@@ -47,10 +47,7 @@ async function mainCheckout(origin: string): Promise<string> {
   const root = repositoryRoot(origin);
   // git may have a reason of its own, such as a folder that belongs to another user.
   if (!ok && root !== undefined)
-    throw unusable(
-      `cannot use the repository of ${origin}: ${oneLine(stderr, " ")}`,
-      "follow the advice of git",
-    );
+    throw unusable(`cannot use the repository of ${origin}: ${oneLine(stderr, " ")}`, "do what git says");
   if (!ok && !stderr.includes("safe.bareRepository"))
     throw unusable(`needs a git repository: ${origin}`, "run git init and commit something");
   const [common, own] = gitFolders(origin);

@@ -226,7 +226,7 @@ describe("the verdict", () => {
     const { verdict, violations } = await ends(one(APPROVED));
     expect([verdict.stop, violations]).toEqual([
       undefined,
-      [expect.stringContaining("git cannot tell whether everything is committed")],
+      [expect.stringContaining("ralph cannot tell whether everything is committed")],
     ]);
   });
 
@@ -322,7 +322,7 @@ describe("the verdict", () => {
 
     const { mode, prompt } = await next();
     expect(mode).toBe("review");
-    expect(prompt).toContain("It cannot be approved while a check fails");
+    expect(prompt).toContain("You cannot approve it while a check fails");
     const { violations } = await ends(list(APPROVED));
     expect(violations[0]).toContain("it cannot be approved while a check fails (exit 3)");
     expect(now()[0]?.passes).toBe(false);
@@ -345,7 +345,7 @@ describe("the plan", () => {
     const { planned, recipe, again, p } = await begun(list);
     expect(planned).toMatchObject({ mode: "implement", about: "B" });
     const iteration = "Iteration 1 of 9. Mode: implement. Story: B (Title of B).";
-    const ask = "If you cannot go on without a person";
+    const ask = "If you cannot continue without a person";
     const begin = `Iteration 1 of 9 for $HOME.\n\n---\n\n## This iteration\n\n${iteration}\n${ask}`;
     expect(planned.prompt?.slice(0, begin.length)).toBe(begin);
     await recipe.close?.();
@@ -369,7 +369,7 @@ describe("the plan", () => {
     );
     expect(planned.prompt).toContain("reviewFeedback after [AUTO-APPROVED AT CAP]");
     const skipping = await begun(one({}), { skipReview: true });
-    expect(skipping.planned.prompt).toContain("Reviews are switched off.");
+    expect(skipping.planned.prompt).toContain("Reviews are off.");
   });
 
   it("writes .ralph-active for hooks, and takes it away at the end", async () => {

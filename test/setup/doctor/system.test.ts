@@ -41,7 +41,7 @@ describe("free disk", () => {
     [999_999_999, "warning", "999 MB free"],
     [99_999_999, "problem", "99 MB free"],
   ])("%d bytes are %s", (freeBytes, status, said) => {
-    const fix = status === "ok" ? {} : { fix: "free some space on that disk" };
+    const fix = status === "ok" ? {} : { fix: "free space on it" };
     const base = { name: "records", status, message: `/r, ${said}`, path: "/r", freeBytes };
     expect(roomFinding("records", "/r", { freeBytes })).toEqual({ ...base, ...fix });
   });

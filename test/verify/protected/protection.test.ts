@@ -41,11 +41,14 @@ const STATE =
   'find . -path ./.git -prune -o \\( -type f -o -type l \\) -printf "%p %m %l " -exec sh -c \'test -L "$1" || cat "$1"; echo\' - {} \\; | sort; find . -path ./.git -prune -o -type d -print | sort';
 
 function words(undone: ProtectedChange[]): string[] {
-  return undone.map(({ file, what }) => `${file}: ${/was (.*?)(?= \(|$)/.exec(what)?.[1]}`).sort();
+  return undone.map(({ file, what }) => `${file}: ${/ is (.*?)(?= \(|$)/.exec(what)?.[1]}`).sort();
 }
 
-const BACK = { changed: "changed: ralph restored it", deleted: "deleted: ralph restored it" };
-const GONE = "taken away";
+const BACK = {
+  changed: "protected, but it changed: ralph restored it",
+  deleted: "protected, but it was deleted: ralph restored it",
+};
+const GONE = "new among the protected files: ralph removed it";
 
 describe("protected files", () => {
   it.each<[string, string, string[]]>([
@@ -61,7 +64,7 @@ describe("protected files", () => {
     ],
     ["a new file in new folders", "mkdir -p tests/x/y && echo x > tests/x/y/z", [`tests/x/y/z: ${GONE}`]],
     ["a rename", "mv tests/a.txt tests/c.txt", [`tests/a.txt: ${BACK.deleted}`, `tests/c.txt: ${GONE}`]],
-    ["a mode", "chmod +x tests/a.txt", ["tests/a.txt: changed: ralph restored it"]],
+    ["a mode", "chmod +x tests/a.txt", ["tests/a.txt: protected, but it changed: ralph restored it"]],
     [
       "a commit",
       `echo x > tests/a.txt; rm prd.md; git add -A; ${GIT} commit -qm sly`,

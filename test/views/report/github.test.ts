@@ -48,7 +48,7 @@ describe("the summary of a step", () => {
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MIB - before);
       expect(Buffer.byteLength(text)).toBeGreaterThan(MIB - before - 50_000);
       expect(text.match(/<details>/g)).toHaveLength(text.match(/<\/details>/g)?.length ?? 0);
-      expect(text).toMatch(/<\/details>\n\nThe rest is left out: .*\n$/);
+      expect(text).toMatch(/<\/details>\n\nThe rest is cut: .*\n$/);
     },
   );
 

@@ -13,7 +13,7 @@ export interface CheckEnd {
   name?: string;
   /** Of a hidden check: its name. */
   command: string;
-  /** Agents do not know it: whether it passed is all that is told. */
+  /** Agents do not see it: they learn only whether it passed. */
   hidden?: true;
   exitCode: number | null;
   signal: string | null;

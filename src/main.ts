@@ -19,7 +19,7 @@ function giveWidth(stream: NodeJS.WriteStream): void {
   stream.on("resize", mend);
 }
 
-/** From here on this process is the command that whoever opened its window wants it to be. false: nobody did. */
+/** Makes this process the command that its window asks for. false: there is no window. */
 async function becomeWorker(socket: string): Promise<boolean> {
   const { takeAssignment } = await import("./workers/assignment.js");
   try {

@@ -8,7 +8,7 @@ interface StopRow {
   result: string;
   /** Whether the run has done what it was asked to. */
   success: boolean;
-  /** Status of a worker whose loop stopped so; null: as it was set by whoever ended the loop. */
+  /** Status of a worker whose loop stopped so; null: the command that ended the loop has set it. */
   worker: "stopped" | "failed" | null;
   /**
    * What a resumed run makes of it. `over`: the decision stands until the run is closed. `look`: limits may have

@@ -87,7 +87,7 @@ function hideArguments(argv: string[]): void {
   if (argv.some((word) => word.startsWith("--hidden-check"))) process.title = `ralph ${command}`;
 }
 
-/** The one place where a failure is told. Returns the exit code. */
+/** The one place that prints a failure. Returns the exit code. */
 async function told(error: unknown): Promise<number> {
   const { createRedactor } = await import("../records/redact.js");
   const { harmless, harmlessLine } = await import("../views/harmless.js");

@@ -56,7 +56,7 @@ function landedText(landed: Landed & { kind: "landed" }): string {
     `${old.slice(0, 9)}..${commit.slice(0, 9)}`,
     unverified ? "nothing verified it" : passed,
   );
-  const brought = branchAt(repository) === into ? `${repository} is on it and has the new files\n` : "";
+  const brought = branchAt(repository) === into ? `updated the checkout ${repository}\n` : "";
   const proof = receipt === undefined ? (unproven ?? "") : `ralph verify ${quoteWord(receipt)} re-checks it`;
   return `Landed in ${into}: ${harmlessLine(title)} (${how})\n${brought}${proof && `${proof}\n`}`;
 }

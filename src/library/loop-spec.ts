@@ -52,7 +52,7 @@ export type MoreLimits = {
   [Name in Exclude<keyof Limits, (typeof NAMED)[number]>]?: Limits[Name] | undefined;
 };
 
-/** Programs without types can hand in anything: what is wrong is told before anything is started. */
+/** Programs without types can pass anything: ralph names mistakes before it starts anything. */
 export function checkSpec(spec: LoopSpec): void {
   checkFields(spec, RULES, "");
   checkFields(spec.limits ?? {}, LIMIT_RULES, "limits.");

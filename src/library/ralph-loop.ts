@@ -22,7 +22,7 @@ import { removeWorktree } from "../workspace/worktree/worktree.js";
 import { checkSpec, type LoopSpec } from "./loop-spec.js";
 
 /**
- * Runs a loop and tells what happens; returns how it ended. Whoever stops listening stops the loop, with the
+ * Runs a loop and yields its events; returns how it ended. A caller that stops listening stops the loop, with the
  * agent at work. Throws a `RalphError` for what cannot be started; what goes wrong later is an event and an
  * outcome. Prints nothing, and takes no signal of the process: `spec.signal` is for that.
  */

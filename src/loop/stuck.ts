@@ -50,7 +50,7 @@ export function diagnosis(
 ): string {
   const times = alike === 1 ? "1 iteration" : `${alike} iterations in a row`;
   const what = isBackAndForth
-    ? `in ${times} the files only went back to a state that they were in before`
+    ? `in ${times} the files only returned to an earlier state`
     : `${times} changed no file and failed in the same way`;
   const tried = escalated === undefined ? "" : `; ${escalated} could not help either`;
   return `${what}: ${reason}${tried}`;

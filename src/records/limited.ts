@@ -9,7 +9,7 @@ export const ESCALATED = "escalated";
 const AFTER_RESET_MS = 60_000;
 /** Where nobody told how long: minutes, the last one again and again. */
 const STEPS = [5, 15, 30, 60];
-/** So many agents that are told to wait do not come back at the same moment. */
+/** Agents that wait do not all come back at the same moment. */
 const JITTER = 0.1;
 
 /** How long an agent is left alone after it was limited, or down; undefined: it is neither. */

@@ -159,7 +159,7 @@ function changes(state: RunState, event: Events.LoopEvent): Partial<RunState> {
     case "run.paused":
       return { status: "paused" };
     case "iteration.started": {
-      // An iteration that a crash cut off is told both what it was told then and what was said since.
+      // After a crash the iteration gets both its earlier words and those said since.
       const words = [state.steering, event.steering].filter((text) => text !== undefined);
       const steering = words.length === 0 ? undefined : words.join("\n\n");
       return { status: "running", retries: event.retries, tree: event.tree ?? state.tree, steering };

@@ -50,7 +50,7 @@ const Check = z.strictObject(
   "expected a command, or an object with one",
 );
 
-/** Agents do not know it: what it is called is all that they are told when it fails. */
+/** Agents do not see it: they learn only its name when it fails. */
 const HiddenCheck = z.strictObject(
   {
     name: key(someText, "The name that agents see when it fails; default: hidden check 1, 2, …"),

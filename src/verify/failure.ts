@@ -16,7 +16,7 @@ export interface Failure {
   /** The same word for failures that name the same tests. */
   failing?: string | undefined;
   hint?: string | undefined;
-  /** The agent is told only that it failed. */
+  /** The agent learns only that it failed. */
   hidden?: true | undefined;
 }
 
@@ -48,7 +48,7 @@ export function failureText({ name, command, how, output, hint, hidden }: Failur
   return `### ${oneLine(title, TITLE_CHARS)}\n\n${advice}Failed: ${how}. ${said}`;
 }
 
-/** All that an agent is told of a hidden check. */
+/** All that an agent learns of a hidden check. */
 export function hiddenFailure(name: string): string {
   return `A hidden check failed: ${name}. ralph does not say what it checks: do what the task asks for, in all cases.`;
 }

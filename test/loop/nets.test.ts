@@ -266,7 +266,7 @@ describe("being stuck", () => {
 
   it("is told to the next agent before the run is given up, with a diagnosis", async () => {
     const { outcome, prompts } = await play({ verdicts: [FAILED] });
-    expect(prompts.map((prompt) => prompt.slice(0, 60))).toEqual([
+    expect(prompts.map((prompt) => prompt.slice(0, 72))).toEqual([
       "p",
       "p",
       "p\n\nThe last 2 attempts failed in the same way; try another way. They c",
@@ -276,7 +276,7 @@ describe("being stuck", () => {
     );
     const { outcome: inCircles } = await play({ verdicts: failing("bababa"), trees: [..."ABABAB"] });
     expect(inCircles.message).toBe(
-      "in 3 iterations in a row the files only went back to a state that they were in before: npm test failed",
+      "in 3 iterations in a row the files only returned to an earlier state: npm test failed",
     );
   });
 

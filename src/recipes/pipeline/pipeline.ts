@@ -138,7 +138,7 @@ async function* judged(
     return state.onPass === COMPLETE ? { ...verdict, stop: "completed" } : verdict;
   }
   if (verify.kill.aborted) return undefined;
-  // Work that cannot be committed has not passed, and the agent is told why.
+  // Work that git refuses to commit has not passed; the next prompt says why.
   const { message: output, exitCode } = committed;
   const line = `❌ the work could not be committed: ${oneLine(output, REFUSAL_CHARS)}`;
   const commit = { command: "git commit", how: `exit code ${exitCode}`, output };

@@ -28,7 +28,7 @@ export function statePrompt(
     "Error of the last agent": ending(error ?? "", ERROR_CHARS).trim(),
     Instruction: instructionText(spec, workspace, state, retries),
     Constraint: failures.length === 0 ? ONLY_THE_GOAL : ONLY_THE_FINDINGS,
-    "If you cannot go on": howToAsk(state.goal).join(""),
+    "If you cannot continue": howToAsk(state.goal).join(""),
   };
   return [
     `# ${state.name}`,

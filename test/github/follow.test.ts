@@ -187,7 +187,7 @@ describe("ralph follow", () => {
     expect(await p.ralph("follow")).toMatchObject({ code: 2, stderr: expect.stringContaining("ralph pr") });
     expect(await p.ralph("follow", "77")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("no run of this"),
+      stderr: expect.stringContaining("no run on this"),
     });
     await p.ralph("pr");
     hub.change(({ pulls }) => {

@@ -208,7 +208,7 @@ describe("an answer", () => {
     });
     expect(late).toMatchObject({
       status: 409,
-      json: { error: expect.stringContaining("has changed meanwhile") },
+      json: { error: expect.stringContaining("the question has changed") },
     });
     const now = await asked();
     const good = await post(`/api/runs/${RUN}`, { action: "answer", question: now?.id, text: "the second" });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseDuration } from "../duration.js";
 import { orElse, RalphError } from "../errors.js";
 import { which } from "../process/which.js";
@@ -119,10 +119,10 @@ export async function hiddenFiles(
     !SYSTEM.test(`${path}/`) &&
     !holds(workspace, path) &&
     ![workspace, home, ralphHome, tmpdir(), ...needed].some((one) => holds(path, one));
-  // What lies beside a file is most likely a part of the check.
+  // What lies beside a file is most likely a part of the check, unless these are programs.
   const files = named
     .filter((path) => existsSync(path))
-    .map((path) => (mayGo(dirname(path)) ? dirname(path) : path));
+    .map((path) => (mayGo(dirname(path)) && basename(dirname(path)) !== "bin" ? dirname(path) : path));
   const settings = [BASE_FILE, LOCAL_FILE, ...(config === undefined ? [] : [config])];
   const own = await untrackedOf(
     workspace,

@@ -186,7 +186,9 @@ function laneOpener(
     };
     const at = { workspace: join(worktree, site.inside), worktree, origin: site.repository };
     return assemble(lane.state, {
-      ...{ ...context, variables, host: { ...host, signals, limits, limited }, folder: records },
+      ...{ ...context, variables, folder: records },
+      // Several agents cannot share a terminal.
+      host: { ...host, signals, limits, limited, terminal: undefined },
       spec: { ...own, ...at, base, copied, lanes: undefined },
       folderFor: (iteration) => iterationFolder(records, iteration),
       env: { ...env, RALPH_SLOT: String(slot) },

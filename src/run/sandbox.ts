@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { delimiter, isAbsolute } from "node:path";
+import { delimiter, isAbsolute, resolve } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { ralphHome } from "../records/home.js";
 import { OWN_AGENT } from "../records/limited.js";
@@ -7,6 +7,7 @@ import { type ChosenSandbox, chooseSandbox, type SandboxChoice, sandboxOf } from
 import { hostsFor } from "../sandbox/hosts.js";
 import type { Sandbox, SandboxScope, SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
+import { gitFolders } from "../workspace/git.js";
 import { agentEnvironment } from "./agent-spec.js";
 import { hiddenFiles } from "./hidden.js";
 import type { PreparedRun, RunContext, RunSpec } from "./spec.js";
@@ -66,7 +67,9 @@ export async function openSandbox({
   // Checks that run inside must be able to read their own files.
   const scope = await scopeOf(spec, env, host.signals.stop);
   const words = [spec.agent, ...Object.values(spec.agents ?? {})].flatMap((one) => one.words);
-  const needed = [...(env["PATH"] ?? "").split(delimiter), ...words].filter(isAbsolute);
+  const programs = [...(env["PATH"] ?? "").split(delimiter), ...words].filter(isAbsolute);
+  const written = sandbox.allowWrite.map((path) => resolve(spec.workspace, path));
+  const needed = [...programs, ...written, ...gitFolders(spec.workspace), spec.origin ?? spec.workspace];
   // Checks that run inside must be able to read their own files.
   const files = sandbox.checks ? [] : await hiddenFiles(context.hidden ?? [], spec, { ...scope, needed });
   const narrower = { ...sandbox, denyRead: [...sandbox.denyRead, ...files] };

@@ -251,7 +251,7 @@ Final message of iteration 2
     await run.result;
     const { stdout } = await p.ralph("report");
     expect(stdout).toMatch(/^❌ Cut off: ralph was killed before it could finish\n/);
-    expect(stdout).toMatch(/ {2}1 +0\.0s +- +- +- {2}not finished\n/);
+    expect(stdout).toMatch(/ {2}1 +\d+\.\ds +- +- +- {2}not finished\n/);
     expect((await p.ralph("runs", "--json")).stdout).toContain('"crashed"');
   });
 });

@@ -229,6 +229,25 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
     expect(existsSync(join(p.home, ".ralph/runs"))).toBe(false);
   });
 
+  it("is to read nothing of hidden checks", async () => {
+    const tries = {
+      script: "cat ../apart/check.sh",
+      beside: "cat ../apart/data.txt",
+      settings: "cat .ralph/settings.local.json",
+      logs: "ls $RALPH_HOME/hidden/*",
+      project: "cat agent",
+    };
+    const p = project(trying(tries));
+    p.write("../apart/check.sh", "exit 0");
+    p.write("../apart/data.txt", "x");
+    p.write(".ralph/settings.local.json", '{"hiddenChecks":["test -d ."]}');
+    const { code, ...rest } = await p.ralph(...ARGS, "--json", "--hidden-check", "sh ../apart/check.sh");
+    expect({ code, answers: answers(rest) }).toEqual({
+      code: 0,
+      answers: { script: "no", beside: "no", settings: "no", logs: "no", project: "yes" },
+    });
+  });
+
   it("is what the settings say", async () => {
     const tries = {
       allowed: "touch ../more/x ../made/x",

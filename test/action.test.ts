@@ -314,4 +314,15 @@ describe("the step that runs the loop", () => {
     expect(args).not.toContain("--trust-author");
     expect(argumentsFor({ issue: "12", checks: "x", "trust-author": "true" })).toContain("--trust-author");
   });
+
+  it("takes the issues with a label, as ralph intake does", () => {
+    const inputs = { label: "ralph", checks: "npm test", "max-cost": "5", "trust-author": "true" };
+    const args = ["--check=npm test", "--max-cost=5", "--once", "--label=ralph", "--trust-author"];
+    expect(argumentsFor(inputs)).toEqual(["intake", ...args]);
+    const p = project();
+    expect(runStep(p, loop, inputs, actionThatTells(p)).outputs).toMatchObject({
+      success: "true",
+      report: "",
+    });
+  });
 });

@@ -134,7 +134,7 @@ async function call({ host, stop }: GhOptions, { method, path, body, etag }: Ask
 }
 
 /** It asks nothing, and says nothing of its own. */
-export function ghEnvironment(): NodeJS.ProcessEnv {
+function ghEnvironment(): NodeJS.ProcessEnv {
   const { GH_DEBUG: _, DEBUG: __, GH_FORCE_TTY: ___, ...env } = withOuterPath(process.env, process.cwd());
   return { ...env, GH_PROMPT_DISABLED: "1", GH_NO_UPDATE_NOTIFIER: "1", NO_COLOR: "1" };
 }

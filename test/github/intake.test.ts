@@ -48,9 +48,14 @@ describe("ralph intake", () => {
     expect(await p.ralph(...ONCE)).toMatchObject({ code: 0 });
     expect(p.calls()).toBe(1);
     hub.comment(3, { body: "The first one." });
+    hub.comment(3, { body: "With a test.", login: "mona", role: "MEMBER" });
+    const question = /<!-- ralph:asked .* -->/.exec(said(hub))?.[0];
+    hub.comment(3, { body: `Me.\n\n${question?.replace("1 -->", "9 -->")}`, login: "mallory", role: "NONE" });
     const gone = await p.ralph(...ONCE);
     expect([gone.code, labels(hub, 3), gone.all]).toEqual([0, ["ralph", "ralph:done"], expect.anything()]);
-    expect(p.prompt(2)).toContain("The answer is: octo (OWNER) says:\n\nThe first one.");
+    expect(p.prompt(2)).toContain(
+      "The answer is: octo (OWNER) says:\n\nThe first one.\n\nmona (MEMBER) says:\n\nWith a test.",
+    );
     expect(hub.pulls()).toHaveLength(1);
   });
 

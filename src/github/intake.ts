@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
+import { whenFree } from "../records/lock.js";
 import { runNamed } from "../records/names.js";
 import { createRedactor } from "../records/redact.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
@@ -107,8 +109,11 @@ async function workOn(context: Context, workers: Workers): Promise<(() => Promis
     const own = ownRun(home, standing.name);
     // Somebody else's.
     if (own === undefined) return undefined;
-    tell(`issue ${number}: going on with ${standing.name}, which was cut off`);
-    return () => atWork(context, standing, (ended) => goOn(own, workers, number, ended));
+    return () =>
+      atWork(context, standing, (ended) => {
+        tell(`issue ${number}: going on with ${standing.name}, which was cut off`);
+        return goOn(own, workers, number, ended);
+      });
   }
   if (!(author.mayWrite || trustAuthor)) {
     tell(`issue ${number} is by ${author.login}, who has no write access: --trust-author takes it`);
@@ -161,12 +166,19 @@ function answerTo(asked: Comment | undefined, comments: Comment[]): string | und
   return said.map(({ author, body }) => `${author.login} (${author.role}) says:\n\n${body}`).join("\n\n");
 }
 
+type Work = (stop: AbortSignal) => Promise<number>;
+
 /** From a claim to what came of it, told in the issue. Returns 0, or 1 where nothing came of it. */
-async function atWork(
-  context: Context,
-  mine: Claim,
-  work: (stop: AbortSignal) => Promise<number>,
-): Promise<number> {
+async function atWork(context: Context, mine: Claim, work: Work): Promise<number> {
+  // Another intake of this machine may be about to start this run, or to report it.
+  const turn = whenFree(join(context.home, `${mine.name}.lock`), () => heldWork(context, mine, work), 0);
+  return turn.catch((error: unknown) => {
+    if (error instanceof RalphError && error.code === "turn_held") return 0;
+    throw error;
+  });
+}
+
+async function heldWork(context: Context, mine: Claim, work: Work): Promise<number> {
   const { forge, issue, home, stop, tell } = context;
   const lost = new AbortController();
   const hold = async (): Promise<void> => {

@@ -66,6 +66,8 @@ export function send(
       });
     });
     asked.on("error", reject);
+    // Node tells the length of a body by itself for POST and PUT alone.
+    if (body !== undefined) asked.setHeader("content-length", Buffer.byteLength(body));
     asked.end(body);
   });
 }

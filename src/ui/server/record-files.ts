@@ -31,7 +31,7 @@ export function recordPage(
   { from: given, lane }: { from?: string; lane?: string },
 ): RecordPage | undefined {
   const files = filesOf(run, iteration, lane);
-  if (files.length === 0 || (name === "" && iteration === undefined))
+  if (name === "" && (files.length === 0 || iteration === undefined))
     return { files, name, bytes: 0, from: 0, output: "" };
   const found = files.find((file) => (name === "" ? isPrompt(file.name) : file.name === name));
   const { name: shown, bytes } = found ?? (name === "" ? files[0] : undefined) ?? {};

@@ -139,6 +139,7 @@ test("a question is answered with keys alone, and one that has changed meanwhile
   expect(JSON.parse(readFileSync(join(home, "runs", RUN, "answer.json"), "utf8")).answer).toBe(
     "The second one",
   );
+  await page.getByRole("button", { name: "Resume", exact: true }).waitFor();
 });
 
 test("twenty tabs share one stream, and each shows what is written", async () => {

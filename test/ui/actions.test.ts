@@ -169,4 +169,8 @@ test("two agents in a race are two lanes, each with its iterations", async () =>
     why: expect.stringContaining("works in lanes: claude-1, other-1"),
   });
   expect((await p.ralph("diff")).stdout).toContain("b/ok");
+  await p.ralph("land", id);
+  const after = (await get(`/api/runs/${id}`)).json as RunPage;
+  expect(after.actions).toEqual([]);
+  expect(after.facts).toContainEqual(["landed", expect.stringMatching(/^in main, at [0-9a-f]{9}$/)]);
 });

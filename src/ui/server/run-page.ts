@@ -1,3 +1,4 @@
+import { has, readJson } from "../../records/files.js";
 import { parseLine } from "../../records/read.js";
 import { type Fold, iterationsOf, type Report, reportFrom } from "../../records/report.js";
 import { initialState, type RunState } from "../../records/run-state.js";
@@ -37,7 +38,7 @@ export async function runPage(run: RunFolder, row: RunRow): Promise<RunPage> {
   return {
     row,
     ...{ title: words.titleOf(report), look: lookOfRun(report), message: report.message },
-    facts: facts.filter((fact) => !words.isTotal(fact)),
+    facts: [...facts.filter((fact) => !words.isTotal(fact)), ...deliveries(run, state)],
     totals: facts.filter(words.isTotal),
     limits: { maxIterations, maxCostUsd, maxTokens, maxTimeMs },
     ...{ iterations: pageIterations(report), checks: pageChecks(report) },
@@ -46,10 +47,25 @@ export async function runPage(run: RunFolder, row: RunRow): Promise<RunPage> {
     stories: storyCards(run, report),
     states: stateCards(run, report),
     steering: steeringOf(run),
-    actions: actionsFor(row, report),
+    actions: actionsFor(row, report, landed(state).length > 0),
     unreadable,
     records: run.path,
   };
+}
+
+/** Where its work was brought: the branch of a run that has landed is gone. */
+function landed({ landings = {} }: RunState): [name: string, value: string][] {
+  return Object.values(landings).flatMap((event): [string, string][] =>
+    event.type === "landing.landed" ? [["landed", `in ${event.into}, at ${event.new.slice(0, 9)}`]] : [],
+  );
+}
+
+function deliveries(run: RunFolder, state: RunState): [name: string, value: string][] {
+  const known = readJson(run.github);
+  return [
+    ...landed(state),
+    ...(has(known, { url: "string" }) ? [["pull request", known.url] as [string, string]] : []),
+  ];
 }
 
 const OUTPUT_CHARS = 20_000;
@@ -69,12 +85,13 @@ export async function iterationDetail(
   return { ...detail, finalMessage: cut(detail.finalMessage), checks };
 }
 
-function actionsFor({ isLiving, result, question }: RunRow, report: Report): Action[] {
+function actionsFor({ isLiving, result, question }: RunRow, report: Report, hasLanded: boolean): Action[] {
   if (isLiving) {
     const isPaused = result === "paused" || result === "pausing";
     return ["steer", isPaused ? "resume" : "pause", "raise", "kill"];
   }
-  if (report.success && (report.worktree !== null || report.branch !== undefined)) return ["land", "pr"];
+  const isApart = report.worktree !== null || report.branch !== undefined;
+  if (report.success && isApart && !hasLanded) return ["land", "pr"];
   if (report.success || report.final) return [];
   const isLimit = stopRow(report.reason)?.raise !== undefined || report.limit !== null;
   const goesOn: Action[] =

@@ -12,12 +12,17 @@ rmSync(PAGE, { recursive: true, force: true });
 mkdirSync(join(PAGE, "assets"), { recursive: true });
 cpSync(join(CLIENT, "public"), PAGE, { recursive: true });
 
+// The terminal is loaded when somebody looks at one.
+const terminalStyle = style("terminal", ["node_modules/@xterm/xterm/css/xterm.css"]);
+
 const bundle = await rolldown({
   input: { main: join(CLIENT, "main.tsx") },
   platform: "browser",
   tsconfig: join(CLIENT, "tsconfig.json"),
   resolve: { extensionAlias: { ".js": [".ts", ".js"], ".jsx": [".tsx"] } },
-  transform: { define: { "process.env.NODE_ENV": '"production"' } },
+  transform: {
+    define: { "process.env.NODE_ENV": '"production"', TERMINAL_STYLE: JSON.stringify(terminalStyle) },
+  },
 });
 await bundle.write({
   dir: join(PAGE, "assets"),
@@ -33,7 +38,6 @@ style("main", [
   "templates/tokens.css",
   "templates/parts.css",
   "node_modules/uplot/dist/uPlot.min.css",
-  "node_modules/@xterm/xterm/css/xterm.css",
   "src/ui/client/style.css",
 ]);
 
@@ -45,4 +49,5 @@ function style(name, files) {
     .replace(/ ?([{};,]) ?/g, "$1");
   const hash = createHash("sha256").update(short).digest("base64url").slice(0, 8);
   writeFileSync(join(PAGE, "assets", `${name}-${hash}.css`), short);
+  return `/assets/${name}-${hash}.css`;
 }

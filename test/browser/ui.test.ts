@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
@@ -294,6 +295,21 @@ test("the page of a run and the HTML report show the same bars, grid, figures an
   // The report begins with the first iteration, the page with the last.
   expect(onPage.map((part) => part.sort())).toEqual(inReport.map((part) => part.sort()));
   expect(onPage.every((part) => part.length > 0)).toBe(true);
+});
+
+test("what a browser loads for all pages but the terminal is 60 kB at most", async () => {
+  const { page, origin } = await letIn(homeOfAll());
+  const loaded = new Map<string, number>();
+  page.on("response", async (response) => {
+    const { pathname } = new URL(response.url());
+    if (pathname.startsWith("/assets/")) loaded.set(pathname, gzipSync(await response.body()).length);
+  });
+  for (const path of ALL_PAGES) await open(page, `${origin}${path}`);
+  expect([...loaded.keys()].map((name) => name.replace(/-[\w-]{8}\./, ".")).sort()).toEqual([
+    "/assets/main.css",
+    "/assets/main.js",
+  ]);
+  expect([...loaded.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(60_000);
 });
 
 test("a phone can install it: a manifest, and icons of the sizes that it names", async () => {

@@ -39,6 +39,20 @@ export function TerminalView({ page }: { page: RunPage }) {
   );
 }
 
+/** Where the bundle has put the style sheet of xterm. */
+declare const TERMINAL_STYLE: string;
+
+function loadStyle(): Promise<unknown> {
+  const known = document.querySelector(`link[href="${TERMINAL_STYLE}"]`);
+  if (known !== null) return Promise.resolve();
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: TERMINAL_STYLE });
+  document.head.append(link);
+  return new Promise((resolve) => {
+    link.addEventListener("load", resolve);
+    link.addEventListener("error", resolve);
+  });
+}
+
 /** xterm is loaded by this page alone. */
 async function openTerminal(
   box: HTMLDivElement,
@@ -46,7 +60,7 @@ async function openTerminal(
   canType: boolean,
   onGone: () => void,
 ): Promise<() => void> {
-  const { Terminal } = await import("@xterm/xterm");
+  const [{ Terminal }] = await Promise.all([import("@xterm/xterm"), loadStyle()]);
   const restore = allowStyles();
   const terminal = new Terminal({ disableStdin: !canType, scrollback: 0, cursorBlink: false });
   const source = new EventSource(`/api/runs/${run}/terminal`);

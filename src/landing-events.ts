@@ -2,6 +2,8 @@
 export interface LandingEvents {
   /** The commit that is to land is made; it is verified now, and then the branch moves from `old` to `new`. */
   "landing.started": LandingMove & {
+    /** The checks that verify it. */
+    checks: Pick<LandingCheck, "name" | "command">[];
     /** One commit in place of a merge. */
     squash?: true;
   };
@@ -22,6 +24,7 @@ export interface LandingEvents {
     reason: LandingRefusal;
     message: string;
     files?: string[];
+    /** Of one that is flaky: how it ended first, and then. */
     checks?: LandingCheck[];
   };
   /** What was landed is in the branch: the worktree and the branch that it came from are gone. */

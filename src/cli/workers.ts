@@ -171,7 +171,7 @@ that does nothing for 900 s, in the terminal for 60 s.`,
       flag("--worktrees", "remove the worktrees of this repository whose work is landed"),
       flag("--runs", "remove the records of runs that have ended (default: those older than 30d)"),
       flag("--older-than <duration>", "only what is older, such as 30d or 12h"),
-      flag("--force", "also worktrees whose work is not landed"),
+      flag("--force", "also work that is not landed, and its records"),
       flag("-y, --yes", "remove them; without this flag ralph only lists them"),
     ],
     help: [

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Landed } from "../run/landing/land.js";
 import type { LandingAsked } from "../run/landing/plan.js";
 import { handleSignals } from "../run/signals.js";
@@ -64,18 +65,20 @@ function landedText(landed: Landed & { kind: "landed" }): string {
 /** Nothing was verified, or somebody else was at work: the same command may do it later. */
 const EXITS: Partial<Record<Landed["kind"], number>> = { in_the_way: 2, moved: 2 };
 
-function whatToDo({ kind, plan: { branch, into, run } }: Landed): string | undefined {
+function whatToDo({ plan: { branch, into, run, spec }, ...ended }: Landed): string | undefined {
   const name = run.name();
-  switch (kind) {
+  const { worktree = "" } = spec;
+  const go = existsSync(worktree) ? `cd ${quoteWord(worktree)}` : `git switch ${quoteWord(branch)}`;
+  switch (ended.kind) {
     case "conflict":
-      return `resolve the conflicts in the worktree: git merge ${into}, commit, and ralph land ${name} again`;
+      return `resolve them: ${go}; git merge ${quoteWord(into)}; commit; ralph land ${name}`;
     case "red":
     case "flaky":
       return `nothing has changed; the work is on ${branch}`;
     case "lost":
       return `git diff ${into}...${branch} shows the changes; fix them on ${branch}, then ralph land ${name} again`;
     case "in_the_way":
-      return "commit it, stash it or move it, then land again";
+      return ended.files.length > 0 ? "commit it, stash it or move it, then land again" : undefined;
     case "moved":
       return "land again when nobody else pushes";
     default:

@@ -5,6 +5,7 @@ import type { AgentChoice, LanesSpec } from "../run/spec.js";
 import { invalid, saysSomething, wholeNumber } from "../settings/limits.js";
 import { splitWords } from "../words.js";
 import { git, headCommit } from "../workspace/git.js";
+import { requireFreeName } from "../workspace/worktree/worktree.js";
 import { failure } from "./output.js";
 import { startRun } from "./start-run.js";
 import { type LoopFlags, loopStart } from "./task.js";
@@ -25,12 +26,13 @@ async function requireBranch(project: string): Promise<void> {
       "lanes need a commit to start from, and this repository has none",
       "commit something first",
     );
-  if ((await git(project, ["symbolic-ref", "--quiet", "HEAD"])).ok) return;
-  throw failure(
-    "detached_head",
-    "HEAD is detached, and lanes need a branch to start from",
-    "git switch BRANCH",
-  );
+  if (!(await git(project, ["symbolic-ref", "--quiet", "HEAD"])).ok)
+    throw failure(
+      "detached_head",
+      "HEAD is detached, and lanes need a branch to start from",
+      "git switch BRANCH",
+    );
+  await requireFreeName(project, "ralph/*");
 }
 
 export interface ParallelFlags {

@@ -3,13 +3,12 @@ import { join } from "node:path";
 import { parseDuration } from "../duration.js";
 import { ralphHome } from "../records/home.js";
 import { runNamed } from "../records/names.js";
-import { removeLanded } from "../run/landing/clean.js";
+import { removeBranch, removeLanded } from "../run/landing/clean.js";
 import { AT_WORK, endedRuns, type OwnWorktree, whyKept, worktreesOf } from "../run/worktrees.js";
 import { invalid } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import { plural } from "../views/figures.js";
 import { tableLines } from "../views/layout.js";
-import { git } from "../workspace/git.js";
 import { removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { failure, note, printAs, say, warn } from "./output.js";
 
@@ -63,7 +62,7 @@ export async function cleanDisk(names: string[], flags: RemovalFlags): Promise<n
   const isOld = olderThanFrom(flags.olderThan ?? "0");
   const isOldRecord = olderThanFrom(flags.olderThan ?? RECORDS_AGE);
   const worktreesGone = flags.worktrees ? await cleanWorktrees(flags, isOld) : 0;
-  const runsGone = flags.runs ? cleanRecords(flags, isOldRecord) : 0;
+  const runsGone = flags.runs ? await cleanRecords(flags, isOldRecord) : 0;
   if (worktreesGone + runsGone === 0) return say("nothing to clean");
   return flags.yes ? 0 : note("removed nothing; add --yes to remove it");
 }
@@ -90,8 +89,14 @@ async function cleanWorktree(one: OwnWorktree, { force, yes }: RemovalFlags): Pr
   return left === undefined;
 }
 
-function cleanRecords({ yes }: RemovalFlags, isOld: (at: Date) => boolean): number {
-  const records = endedRuns(ralphHome()).filter(({ lastAt }) => isOld(lastAt));
+async function cleanRecords(
+  { yes, force = false }: RemovalFlags,
+  isOld: (at: Date) => boolean,
+): Promise<number> {
+  const old = (await endedRuns(ralphHome())).filter(({ lastAt }) => isOld(lastAt));
+  const records = old.filter(({ isNeeded }) => force || !isNeeded);
+  for (const { run } of old.filter((one) => !records.includes(one)))
+    note(`kept: the records of ${run.name()} (ralph land needs them; --force removes them)`);
   for (const { run } of records) {
     const name = run.name();
     if (yes) removeRecords(run.home, run.id, name, run.path);
@@ -137,8 +142,7 @@ async function remove({
     });
   }
   if (!(await removeOwnWorktree(repository, path))) return `kept the worktree ${path}: git cannot remove it`;
-  const { ok, stderr } = await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
-  return ok ? undefined : `kept the branch ${branch}: ${stderr.trim()}`;
+  return removeBranch(repository, branch, commit);
 }
 
 function removeRecords(home: string, id: string, name: string, path: string): void {

@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import type { LandingEvents as Events } from "../events.js";
 import type { Clock, Signals } from "../loop/effects.js";
 import type { StoriesSpec } from "../recipes/stories/run.js";
 import { storyFiles } from "../recipes/stories/state.js";
@@ -28,8 +29,8 @@ export interface StoriesSetup {
   placeOf(lane: string): Pick<LaneStart, "worktree" | "branch">;
   /** Folder of a lane's records. */
   folderOf(lane: string): string;
-  /** Nothing verifies what lands, and the user allows it. */
-  hasNoChecks: boolean;
+  /** They verify what lands; none: the user allows that. */
+  checks: Events["landing.started"]["checks"];
   /** The checkout in which the queue makes its merges. */
   queue: string;
   /** Verifies the landing of a lane that has this number in that checkout, and keeps the proof. */

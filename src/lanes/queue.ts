@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import type { CheckFinished, LoopEventBody } from "../events.js";
+import type { LandingCheck, LoopEventBody } from "../events.js";
 import { openStories } from "../recipes/stories/state.js";
 import { readTasks, type Story } from "../recipes/stories/tasks.js";
 import { writeAlone } from "../records/files.js";
 import { laneOf } from "../records/lanes.js";
 import type { Lane } from "../records/run-state.js";
-import { type LandingResult, land } from "../workspace/landing/land.js";
+import { asPassed, asProof, factsOf, type LandingResult, land } from "../workspace/landing/land.js";
 import {
   commitOf,
   isPartOf,
@@ -61,7 +61,7 @@ async function* landLane(stories: Stories, lane: string): Next {
   );
   switch (result.kind) {
     case "landed":
-      return yield* landed(stories, lane, result, result.checks, prover.proof(result.new));
+      return yield* landed(stories, lane, result, result.checks.map(asProof), prover.proof(result.new));
     case "nothing":
       return yield* landed(stories, lane, { old: result.old, new: result.old, tip }, []);
     case "interrupted":
@@ -98,7 +98,8 @@ function tryLanding(stories: Stories, lane: string, { tip, prover, tell }: Try):
     message: landingMessage(`${id}: ${title}`, run),
     merged: (sides) => merged(stories, lane, sides),
     ...prover,
-    started: (move) => tell({ type: "landing.started", into, stories: [id], ...move }),
+    started: (move) =>
+      tell({ type: "landing.started", into, stories: [id], ...move, checks: stories.checks }),
   });
 }
 
@@ -118,16 +119,13 @@ async function* landed(
   stories: Stories,
   lane: string,
   { old, new: commit, tip }: Move,
-  checks: CheckFinished[],
+  checks: LandingCheck[],
   proof: Partial<ReturnType<Try["prover"]["proof"]>> = {},
 ): LaneEvents<undefined> {
-  const { branch: into, hasNoChecks } = stories;
-  const shown = checks.map(({ command, name, passed, durationMs, log }) => ({
-    ...{ command, passed, durationMs, log, ...(name && { name }) },
-  }));
+  const { branch: into } = stories;
   const ids = [storyIn(stories, lane).id];
-  const move = { into, old, new: commit, tip, stories: ids, checks: shown };
-  yield { type: "landing.landed", ...move, ...(hasNoChecks && { unverified: true }), ...proof };
+  const move = { into, old, new: commit, tip, stories: ids, checks, ...proof };
+  yield { type: "landing.landed", ...move, ...(stories.checks.length === 0 && { unverified: true }) };
   await refresh(stories);
   yield* cleaned(stories, lane);
   return undefined;
@@ -142,7 +140,7 @@ export async function* finishLanding(stories: Stories, lane: string): LaneEvents
       stories,
       lane,
       landing,
-      [],
+      (landing.checks ?? []).map(asPassed),
       stories.prover(lane, numberOf(stories, lane)).proof(landing.new),
     );
 }
@@ -165,7 +163,9 @@ async function* refused(stories: Stories, lane: string, result: Refused, tip: st
   const message = isAgents ? whyReturned(result) : whyNot(result, branch);
   const files = "files" in result ? result.files : [];
   const about = { into: branch, tip, stories: [story.id], reason, message };
-  yield { type: "landing.refused", ...about, ...(files.length > 0 && { files }) };
+  yield {
+    ...{ type: "landing.refused", ...about, ...factsOf(result) },
+  };
   const number = (known.returned?.try ?? 0) + 1;
   if (!isAgents || number > MOST_TRIES) {
     const how = takeOver(known, branch, state.name ?? run);

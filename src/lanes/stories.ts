@@ -1,10 +1,11 @@
+import { RalphError } from "../errors.js";
 import type { LoopEventBody } from "../events.js";
 import { openStories } from "../recipes/stories/state.js";
 import type { Story } from "../recipes/stories/tasks.js";
 import { laneOf } from "../records/lanes.js";
 import type { Lane, RunState } from "../records/run-state.js";
 import { git } from "../workspace/git.js";
-import { commitOf, overlapOf } from "../workspace/landing/merge.js";
+import { commitOf, overlapOf, saidBy } from "../workspace/landing/merge.js";
 import { changesBetween, filesBetween } from "./commits.js";
 import type { LaneEvents, LaneStart, LaneWork } from "./lanes.js";
 import { listFor, refresh, type Stories, type StoriesSetup } from "./list.js";
@@ -17,8 +18,13 @@ export function storiesWork(setup: StoriesSetup, state: RunState): LaneWork {
   return {
     async *prepare() {
       const { target } = stories;
-      if ((await commitOf(repository, target)) === undefined)
-        await git(repository, ["update-ref", target, base, ""]);
+      if ((await commitOf(repository, target)) === undefined) {
+        const { ok, stderr } = await git(repository, ["update-ref", target, base, ""]);
+        if (!ok)
+          throw new RalphError(`cannot make the branch ${stories.branch}: ${saidBy(stderr)}`, {
+            code: "branch_failed",
+          });
+      }
       await refresh(stories);
       for (const lane of Object.keys(state.lanes ?? {}))
         for await (const event of finishLanding(stories, lane)) yield [lane, event];

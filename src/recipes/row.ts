@@ -33,6 +33,8 @@ export interface RecipeRow<Spec> {
   checks?(spec: Spec, workspace: string): string[];
   /** Those that prove the work wherever it is; `begun` reads a file as it was when the run began. */
   proof?(spec: Spec, begun: ReadBegun): TaskCheck[] | Promise<TaskCheck[]>;
+  /** What of its list the work has done, as its commit tells; `now` reads a file as the work leaves it. */
+  done?(spec: Spec, begun: ReadBegun, now: ReadBegun): Promise<{ id: string; title: string }[]>;
   /** Whether one of them names the files that it depends on. */
   hasInputs?(spec: Spec): boolean;
   /** Who commits: ralph alone, in the user's name and at the end, or the agents, too. */

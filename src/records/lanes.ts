@@ -76,7 +76,7 @@ function changes({ state, returned, overlaps }: Lane, event: LoopEvent): Partial
       // A person wants it to try again.
       return returned === undefined ? {} : { returned: { ...returned, since: state.iterations } };
     case "landing.started":
-      return { landing: { old: event.old, new: event.new, tip: event.tip } };
+      return { landing: { old: event.old, new: event.new, tip: event.tip, checks: event.checks } };
     case "landing.landed":
       return { landed: { old: event.old, new: event.new, tip: event.tip } };
     case "landing.cleaned":

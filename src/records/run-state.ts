@@ -68,7 +68,7 @@ export interface Lane
   /** Why the queue gave its work back the last time. */
   returned?: Returned | undefined;
   /** What is to become of the branch of the run, and what has become of it when its work had landed. */
-  landing?: Moved | undefined;
+  landing?: (Moved & Partial<Pick<Events.LandingEvents["landing.started"], "checks">>) | undefined;
   landed?: Moved | undefined;
   /** Why its work cannot be landed. */
   blocked?: string | undefined;

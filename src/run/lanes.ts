@@ -16,7 +16,9 @@ import { OWN_AGENT } from "../records/limited.js";
 import type { RunState } from "../records/run-state.js";
 import { iterationFolder, laneFolder } from "../records/runs.js";
 import { pendingWords } from "../records/words.js";
+import { checkNames } from "../verify/hidden.js";
 import { textAt } from "../workspace/content.js";
+import { setupHint } from "../workspace/dependencies.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../workspace/landing/worktree.js";
@@ -134,12 +136,10 @@ async function storiesIn(
   const { repository, queue } = site;
   // As they were at the start of the run, without what agents have added since.
   const checks = await proofOf(spec);
-  const isUnverified = checks.length + hidden.length === 0;
-  const tell = (text: string) => void process.stderr.write(`ralph: ${text}\n`);
   const { teardown: command } = settings;
   return {
     ...{ run: spec.id, repository, base: spec.base as string, spec: spec.recipe as StoriesSpec, queue },
-    ...{ signals: host.signals, clock: systemClock, isPaused, hasNoChecks: isUnverified },
+    ...{ signals: host.signals, clock: systemClock, isPaused, checks: checkNames(checks, hidden) },
     placeOf: (lane) => placeIn(site, lane),
     folderOf: (lane) => laneFolder(folder, lane).path,
     prover: (lane, number) => {
@@ -164,6 +164,8 @@ async function storiesIn(
   };
 }
 
+const tell = (text: string) => void process.stderr.write(`ralph: ${text}\n`);
+
 /** Prepares a lane, and assembles its loop like that of a run in a worktree. */
 function laneOpener(
   context: RunContext,
@@ -174,10 +176,16 @@ function laneOpener(
 ): LanesSetup["open"] {
   const { host, folder, env, spec } = context;
   const asking = Object.entries(state.lanes ?? {}).find(([, { state: loop }]) => loop.question)?.[0];
+  const warned = new Set<string>();
+  /** All lanes lack the same. */
+  const warn = (text: string): void => {
+    if (!warned.has(text)) tell(`warning: ${text}`);
+    warned.add(text);
+  };
   return async (start, lane, { slot, signals, limits, begin }: LaneHost) => {
     const { worktree, base } = start;
     const records = laneFolder(folder, start.lane);
-    const copied = await makeReady(context, start, { records: records.path, slot, stop: signals.stop });
+    const copied = await makeReady(context, start, { records: records.path, slot, stop: signals.stop, warn });
     await begin();
     const { spec: own, variables, limited } = ofLane(context, start, lanes);
     const returned = {
@@ -233,6 +241,7 @@ interface Making {
   records: string;
   slot: number;
   stop: AbortSignal;
+  warn(text: string): void;
 }
 
 const SETUP_MS = 30 * 60_000;
@@ -241,7 +250,7 @@ const SETUP_MS = 30 * 60_000;
 async function makeReady(
   { spec, settings, env }: RunContext,
   { worktree: path, branch, base, lane }: LaneStart,
-  { records, slot, stop }: Making,
+  { records, slot, stop, warn }: Making,
 ): Promise<string[]> {
   const repository = spec.workspace;
   const known = copiedInto(records);
@@ -262,6 +271,8 @@ async function makeReady(
   const copied = await (tip === undefined || tip === base
     ? createWorktree(repository, worktree, setup)
     : again(repository, worktree, setup));
+  const hint = setupHint(worktree.workspace, path, process.env);
+  if (hint !== undefined) warn(hint);
   writeAtomic(copiedFile(records), JSON.stringify(copied));
   return copied;
 }

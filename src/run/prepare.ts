@@ -17,9 +17,8 @@ import { invalid } from "../settings/limits.js";
 import { type LoadedSettings, loopSection } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { brief } from "../views/harmless.js";
-import { quoteWord } from "../words.js";
 import { isWorker } from "../workers/files.js";
-import { missingDependencies } from "../workspace/dependencies.js";
+import { setupHint } from "../workspace/dependencies.js";
 import { branchAt, git, headCommit } from "../workspace/git.js";
 import { checkWorkspace, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { INCLUDE_FILE } from "../workspace/worktree/create.js";
@@ -219,14 +218,8 @@ async function notInWorktree(origin: string, workspace: string, worktree: string
   const dirty = (await isDirty(origin))
     ? ["the worktree does not have the uncommitted changes of this checkout"]
     : [];
-  const missing = missingDependencies(workspace, worktree, process.env);
-  if (missing.length === 0) return dirty;
-  const folders = [...new Set(missing.map(({ folder, file }) => `${folder} (${file})`))].join(", ");
-  const setup = [...new Set(missing.map((one) => one.setup))].join(" && ");
-  return [
-    ...dirty,
-    `the new worktree has no ${folders}, so checks may fail: ralph config set setup ${quoteWord(setup)} installs it in every new worktree`,
-  ];
+  const hint = setupHint(workspace, worktree, process.env);
+  return hint === undefined ? dirty : [...dirty, hint];
 }
 
 /** The settings and the list of files to copy come from the checkout as it is. */

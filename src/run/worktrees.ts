@@ -1,12 +1,12 @@
-import { statSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, relative, sep } from "node:path";
 import { capture } from "../process/capture.js";
 import { resultOf } from "../records/result.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import { git, quietEnvironment } from "../workspace/git.js";
-import { isPartOf } from "../workspace/landing/merge.js";
+import { commitOf, isPartOf } from "../workspace/landing/merge.js";
 import { uncommittedFiles } from "../workspace/uncommitted.js";
-import { locateWorktree } from "../workspace/worktree/worktree.js";
+import { branchOf, locateWorktree } from "../workspace/worktree/worktree.js";
 
 /** A worktree that ralph made beside a repository. */
 export interface OwnWorktree {
@@ -119,18 +119,34 @@ export function whyKept({ run, branch, landed, uncommitted }: OwnWorktree): stri
   return uncommitted > 0 ? "it holds changes that are not committed" : undefined;
 }
 
-/** The records of ended runs with the time of their end, the oldest first. */
-export function endedRuns(home: string): { run: RunFolder; lastAt: Date }[] {
-  return runsIn(home)
-    .list()
-    .map((run) => runFolder(home, run.id))
-    .flatMap((run) => {
-      const spec = specOf(run);
-      // A worker's go with ralph clean NAME; the records of work that is not landed are needed to land it.
-      if (spec === undefined || spec.worker !== undefined || run.loop() !== undefined) return [];
-      const lastAt = new Date(run.lastEvent()?.ts ?? spec.createdAt);
-      const isOfWork =
-        spec.worktree !== undefined && statSync(join(spec.worktree, "."), { throwIfNoEntry: false });
-      return isOfWork ? [] : [{ run, lastAt }];
-    });
+interface EndedRun {
+  run: RunFolder;
+  /** The time of its end. */
+  lastAt: Date;
+  /** Without its records, work that is on its branch cannot be landed. */
+  isNeeded: boolean;
+}
+
+/** The records of ended runs, the oldest first; those of a worker go with `ralph clean NAME`. */
+export async function endedRuns(home: string): Promise<EndedRun[]> {
+  const ended: EndedRun[] = [];
+  for (const { id } of runsIn(home).list()) {
+    const run = runFolder(home, id);
+    const spec = specOf(run);
+    if (spec === undefined || spec.worker !== undefined || run.loop() !== undefined) continue;
+    const lastAt = new Date(run.lastEvent()?.ts ?? spec.createdAt);
+    ended.push({ run, lastAt, isNeeded: await holdsWork(run, spec) });
+  }
+  return ended;
+}
+
+async function holdsWork(run: RunFolder, spec: ReturnType<RunFolder["shown"]>): Promise<boolean> {
+  const { worktree, branch: target = "", origin = spec.workspace } = spec;
+  if (worktree !== undefined && existsSync(worktree)) return true;
+  const { finished, landings = {} } = run.state() ?? {};
+  const own = finished?.branch ?? (worktree && branchOf(worktree));
+  const isLanded = Object.values(landings).some(({ type }) => type === "landing.landed");
+  if (own === undefined || isLanded || !existsSync(origin)) return false;
+  const tip = await commitOf(origin, `refs/heads/${own}`);
+  return tip !== undefined && !(await isPartOf(origin, tip, `refs/heads/${target}`));
 }

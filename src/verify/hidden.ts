@@ -14,6 +14,14 @@ export interface HiddenCheck {
   timeoutMs: number;
 }
 
+/** What may be written down of checks before they run. */
+export function checkNames(checks: Check[], hidden: HiddenCheck[]): { name?: string; command: string }[] {
+  return [
+    ...checks.map(({ name, command }) => ({ ...(name !== undefined && { name }), command })),
+    ...hidden.map(({ name }) => ({ command: name })),
+  ];
+}
+
 export type HiddenChecks = ReturnType<typeof createHidden>;
 
 type Alone = <Result>(action: () => Promise<Result>) => Promise<Result>;

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { orElse } from "../errors.js";
+import { quoteWord } from "../words.js";
 import { textOf } from "./project.js";
 
 /** Something that is installed and not committed. */
@@ -16,6 +17,15 @@ interface Missing {
 /** What a fresh checkout lacks, as far as the files of the project tell; `top`: where the checkout begins. */
 export function missingDependencies(workspace: string, top: string, env: NodeJS.ProcessEnv): Missing[] {
   return dependenciesOf(workspace, top, env).flatMap(({ isThere, ...one }) => (isThere ? [] : [one]));
+}
+
+/** What a new worktree lacks, and how every new one would get it; undefined: nothing. */
+export function setupHint(workspace: string, top: string, env: NodeJS.ProcessEnv): string | undefined {
+  const missing = missingDependencies(workspace, top, env);
+  if (missing.length === 0) return undefined;
+  const folders = [...new Set(missing.map(({ folder, file }) => `${folder} (${file})`))].join(", ");
+  const setup = [...new Set(missing.map((one) => one.setup))].join(" && ");
+  return `the new worktree has no ${folders}, so checks may fail: ralph config set setup ${quoteWord(setup)} installs it in every new worktree`;
 }
 
 /** The command that installs what the project depends on; empty where its files name nothing. */

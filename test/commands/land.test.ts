@@ -61,6 +61,10 @@ describe("ralph land", () => {
     await finished();
     const { events } = await p.ralph("land", "--json");
     expect(events.map(({ type }) => type)).toEqual(["landing.started", "landing.landed", "landing.cleaned"]);
+    expect(events[0]).toMatchObject({
+      ...{ into: "main", old: commit("main^1"), new: commit("main"), tip: commit("main^2") },
+      checks: [{ command: "test -f shared.txt" }],
+    });
     expect(events[1]).toMatchObject({
       ...{ into: "main", new: commit("main"), tip: commit("main^2") },
       checks: [{ command: "test -f shared.txt", passed: true }],
@@ -118,9 +122,26 @@ describe("ralph land", () => {
     const { code, stderr } = await p.ralph("land");
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining("not landed in main: conflicts in shared.txt"),
+      expect.stringContaining("not landed in main: conflicts in shared.txt (resolve them: cd "),
     ]);
     expect(everythingOf(p)).toEqual(before);
+    const [, how = ""] = /resolve them: (.*); commit; ralph land/.exec(stderr) ?? [];
+    p.sh(
+      `(${how}) || true; cd ../project-worktrees/w && printf 'one\\nTWO zwei\\n' > shared.txt && git commit -qam both`,
+    );
+    expect(await p.ralph("land")).toMatchObject({ code: 0 });
+    expect(p.sh("cat shared.txt")).toBe("one\nTWO zwei\n");
+  });
+
+  it("keeps a branch that is checked out elsewhere", async () => {
+    await finished();
+    p.sh("git worktree add -q --force ../mine ralph/w");
+    const { code, stderr } = await p.ralph("land");
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("the branch ralph/w was kept: it is checked out in"),
+    ]);
+    expect(p.sh("cd ../mine && git status --porcelain --branch")).toBe("## ralph/w\n");
   });
 
   it("does not touch files of yours that are in the way", async () => {
@@ -246,6 +267,15 @@ describe("ralph worktrees and ralph clean --worktrees", () => {
     await finished("echo more > more.txt");
     expect((await p.ralph("clean", "--worktrees", "--force", "--yes")).stdout).toContain("removed");
     expect(p.sh("git worktree list | wc -l; git branch --list 'ralph/*'")).toBe("1\n");
+  });
+
+  it("keep the records that it takes to land what is on a branch", async () => {
+    await finished();
+    p.sh("git worktree remove --force ../project-worktrees/w");
+    const old = ["clean", "--runs", "--older-than", "0", "--yes"];
+    expect((await p.ralph(...old)).all).toMatch(/kept: the records of \S+ \(ralph land needs them/);
+    expect(await p.ralph("land", "--keep")).toMatchObject({ code: 0 });
+    expect((await p.ralph(...old)).stdout).toContain("removed the records");
   });
 
   it("remove records only of runs that are old enough", async () => {

@@ -287,6 +287,17 @@ describe("wrong places and names", () => {
     ]);
     expect(p.calls()).toBe(0);
   });
+
+  it("a branch where that of the worktree would be", async () => {
+    const p = project(WORK);
+    p.sh("git branch ralph");
+    expect(await p.ralph(...LOOP, "--worktree", "one")).toMatchObject({
+      code: 2,
+      stderr:
+        "ralph: error: git cannot make the branch ralph/one while there is a branch ralph (git branch -m ralph NAME renames it)\n",
+    });
+    expect([p.calls(), traces(p)]).toEqual([0, NOTHING]);
+  });
 });
 
 describe("setup in the settings", () => {

@@ -138,6 +138,14 @@ describe("stories that are green alone and red together", () => {
     expect(events.filter(({ type }) => type === "lane.returned")).toMatchObject([
       { lane: "US-002", reason: "red" },
     ]);
+    const landings = events.flatMap((event) => (event.type.startsWith("landing.") ? [event] : []));
+    const [started, refused] = landings.filter(({ lane }) => lane === "US-002");
+    const checks = verify.map((command) => ({ command }));
+    expect(started).toMatchObject({ type: "landing.started", stories: ["US-002"], checks });
+    expect(refused).toMatchObject({
+      ...{ type: "landing.refused", stories: ["US-002"], reason: "red", checks: [{ passed: false }] },
+      ...{ old: (started as { old?: string }).old, new: (started as { new?: string }).new },
+    });
   });
 
   test("a check that ends differently on the same files is flaky: nothing lands", async () => {
@@ -152,6 +160,28 @@ describe("stories that are green alone and red together", () => {
     });
     expect(finished.message).toContain("flaky");
   });
+});
+
+test("the stories that a run has landed are named when it is landed itself", async () => {
+  const p = lanesProject(["US-001", "US-002"], {
+    work: { "US-001": "echo a > a.txt", "US-002": "echo b > b.txt" },
+  });
+  expect(await p.ralph(...PARALLEL, "2")).toMatchObject({ code: 0 });
+  const { events, all } = await p.ralph("land", "--json");
+  expect(events[1], all).toMatchObject({ type: "landing.landed", stories: ["US-001", "US-002"] });
+  expect(p.sh("git log -1 --format=%B main")).toMatch(
+    /^US-001, US-002\n\n- US-001: Story US-001\n- US-002: Story US-002\n\nRalph-Run: \S+\n/,
+  );
+});
+
+test("lanes say once which setup would make what they lack", async () => {
+  const p = lanesProject(["US-001", "US-002"], {
+    work: { "US-001": "echo a > a.txt", "US-002": "echo b > b.txt" },
+  });
+  p.write("package.json", '{"dependencies":{"left-pad":"1"}}');
+  p.sh("git add -A && git commit -qm package && mkdir node_modules");
+  const { stderr } = await p.ralph(...PARALLEL, "2");
+  expect(stderr.match(/ralph config set setup 'npm install'/g)).toHaveLength(1);
 });
 
 describe("the checkout of the queue", () => {
@@ -223,6 +253,7 @@ describe("bad input is refused before anything is made", () => {
     ["stories that are not committed", "sed -i s/US-003/US-007/ ralph/tasks.json", /not committed/],
     ["no check", `sed -i 's/"true"//' ralph/tasks.json; git commit -qam x`, /no check/],
     ["no commit", "rm -rf .git; git init -q .", /commit/],
+    ["a branch where those of ralph would be", "git branch ralph", /git branch -m ralph NAME/],
   ])("%s", async (_, command, said) => {
     const p = lanesProject(IDS, { work: {} });
     p.sh(command);

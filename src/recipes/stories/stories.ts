@@ -58,10 +58,21 @@ export const stories: RecipeRow<StoriesSpec> = {
     const text = await begun(storyFiles(spec.dir).tasks);
     return checksFor(spec, readTasks(text ?? "", undefined, filledIn).tasks?.verifyCommands ?? []);
   },
+  async done({ dir }, begun, now) {
+    const { tasks } = storyFiles(dir);
+    const [before, after] = await Promise.all([begun(tasks), now(tasks)]);
+    const old = passed(before);
+    return passed(after).filter(({ id }) => !old.some((story) => story.id === id));
+  },
   hasInputs: ({ checks = [] }) => checks.some(({ inputs }) => inputs !== undefined),
   commits: () => "agents",
   sandbox: "auto",
 };
+
+function passed(text = "") {
+  const { userStories = [] } = readTasks(text).tasks ?? {};
+  return userStories.filter(({ passes }) => passes);
+}
 
 /** Asks for one story at a time, and for a review of each by an agent that has not written it. */
 export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recipe {

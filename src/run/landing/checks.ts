@@ -10,6 +10,7 @@ import { createHidden, type HiddenCheck, runHidden } from "../../verify/hidden.j
 import { runChecks } from "../../verify/schedule.js";
 import { git } from "../../workspace/git.js";
 import type { LandingRequest } from "../../workspace/landing/land.js";
+import type { DoneStory } from "../../workspace/landing/merge.js";
 import { makeReady } from "../../workspace/worktree/create.js";
 import { checkFacts } from "../prove.js";
 import { sandboxForChecks } from "../sandbox.js";
@@ -20,13 +21,23 @@ const SETUP_MS = 30 * 60_000;
 
 /** The checks that prove the work of a run, for any folder that holds it. */
 export async function proofOf(spec: RunSpec): Promise<Check[]> {
-  const { origin = spec.workspace, base } = spec;
-  const begun = async (file: string): Promise<string | undefined> => {
+  return (await (await recipeRow(spec.recipe)).proof?.(spec.recipe, readerAt(spec, spec.base))) ?? [];
+}
+
+/** The stories that a commit has done and the run began without. */
+export async function storiesDone(spec: RunSpec, tip: string): Promise<DoneStory[]> {
+  const [begun, now] = [readerAt(spec, spec.base), readerAt(spec, tip)];
+  return (await (await recipeRow(spec.recipe)).done?.(spec.recipe, begun, now)) ?? [];
+}
+
+/** Reads files of the folder that the run worked in, as a commit has them. */
+function readerAt(spec: RunSpec, commit = "") {
+  const { origin = spec.workspace } = spec;
+  return async (file: string): Promise<string | undefined> => {
     const path = join(insideOf(spec), file);
-    const { ok, stdout } = await git(origin, ["cat-file", "blob", `${base}:${path}`]);
+    const { ok, stdout } = await git(origin, ["cat-file", "blob", `${commit}:${path}`]);
     return ok ? stdout : undefined;
   };
-  return (await (await recipeRow(spec.recipe)).proof?.(spec.recipe, begun)) ?? [];
 }
 
 interface Proving {

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { git } from "../../workspace/git.js";
+import { checkoutOf } from "../../workspace/landing/checkout.js";
+import { saidBy } from "../../workspace/landing/merge.js";
 import { removeIfEmpty } from "../../workspace/landing/worktree.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { runTeardown } from "../../workspace/worktree/create.js";
@@ -25,10 +27,19 @@ interface Removal {
 export async function removeLanded(removal: Removal): Promise<string | undefined> {
   const { repository, branch, tip, worktree } = removal;
   const left = worktree === undefined ? undefined : await removeWorktree(removal, worktree);
-  if (left !== undefined || tip === undefined) return left;
-  // A branch that has moved since holds something new.
+  return left === undefined && tip !== undefined ? removeBranch(repository, branch, tip) : left;
+}
+
+/** Returns why it left the branch, if it did: one that has moved since holds something new. */
+export async function removeBranch(
+  repository: string,
+  branch: string,
+  tip: string,
+): Promise<string | undefined> {
+  const there = await checkoutOf(repository, `refs/heads/${branch}`);
+  if (there !== undefined) return `kept the branch ${branch}: it is checked out in ${there.path}`;
   const { ok, stderr } = await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, tip]);
-  return ok ? undefined : `kept the branch ${branch}: ${stderr.trim()}`;
+  return ok ? undefined : `kept the branch ${branch}: ${saidBy(stderr)}`;
 }
 
 async function removeWorktree(removal: Removal, path: string): Promise<string | undefined> {

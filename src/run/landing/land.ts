@@ -5,9 +5,10 @@ import { acquireLock } from "../../records/lock.js";
 import { createRedactor, redactDeep } from "../../records/redact.js";
 import type { RunFolder } from "../../records/runs.js";
 import type { Settings } from "../../settings/schema.js";
+import { checkNames } from "../../verify/hidden.js";
 import { cleanSettings, withholdPasswords } from "../../workspace/credentials.js";
 import { newPrograms } from "../../workspace/git-programs.js";
-import { type LandingResult, land } from "../../workspace/landing/land.js";
+import { asPassed, asProof, factsOf, type LandingResult, land } from "../../workspace/landing/land.js";
 import { landingMessage } from "../../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../../workspace/landing/worktree.js";
 import { ownEnvironment, redactorFor, variablesOf } from "../agent-spec.js";
@@ -99,7 +100,8 @@ async function begin(
   const { settings, signal, tell, hiddenChecks } = landing;
   const checks = await proofOf(spec);
   const hidden = await foundAgain(spec, { hiddenChecks }, { settings }, `ralph land ${run.name()}`);
-  const isUnverified = checks.length + hidden.length === 0;
+  const names = checkNames(checks, hidden);
+  const isUnverified = names.length === 0;
   if (isUnverified && !asked.allowUnverified)
     throw refusal(
       "nothing_verifies",
@@ -113,21 +115,22 @@ async function begin(
     ...{ records: recordsOf(plan), hiddenLogs: join(run.hidden, "landing") },
     signals: { stop: signal, kill: signal },
   });
+  const about = storiesIn(plan);
   const result = await land({
     ...{ repository, target: `refs/heads/${into}`, tip, worktree: plan.worktree, signal },
-    message: landingMessage(title, run.id),
+    message: landingMessage(title, run.id, plan.stories),
     earlier: spec.base === undefined ? [] : [{ name: into, old: spec.base }],
     squash: asked.squash ?? false,
     ...prover,
     ...(isUnverified && { verify: async () => [] }),
     started: (intent) => {
       const squash = asked.squash ? { squash: true as const } : {};
-      write({ type: "landing.started", into, ...intent, ...squash, ...keep });
+      write({ type: "landing.started", into, ...about, ...intent, checks: names, ...squash, ...keep });
     },
   });
   if (result.kind === "landed") {
     const unverified = isUnverified;
-    const moved = { into, tip, old: result.old, new: result.new, ...keep };
+    const moved = { into, ...about, tip, old: result.old, new: result.new, ...keep };
     const proof = result.checks.map(asProof);
     const shown = prover.proof(result.new);
     write({ type: "landing.landed", ...moved, checks: proof, ...(unverified && { unverified }), ...shown });
@@ -152,16 +155,16 @@ async function finish(
   landing: Landing,
   write: Write,
 ): Promise<Landed> {
-  const { into, tip, state, spec } = plan;
+  const { into, tip, state } = plan;
   const known = state.landings?.[into];
   const [old = "", commit = ""] = [known?.old, known?.new];
-  const checks = known?.type === "landing.landed" ? known.checks : (await proofOf(spec)).map(asPassed);
+  const checks = known?.type === "landing.landed" ? known.checks : (known?.checks ?? []).map(asPassed);
   const unverified = checks.length === 0;
   const keep = asked.keep || (known?.type !== "landing.refused" && known?.keep === true);
   if (plan.done === "moved") {
     const proof = provedBefore(recordsOf(plan), commit);
     const more = { ...(unverified && { unverified }), ...(keep && { keep }), ...proof };
-    write({ type: "landing.landed", into, tip, old, new: commit, checks, ...more });
+    write({ type: "landing.landed", into, ...storiesIn(plan), tip, old, new: commit, checks, ...more });
   }
   const left = keep ? undefined : await clean(plan, landing, write);
   return { kind: "landed", plan, old, new: commit, checks, unverified, left };
@@ -195,23 +198,24 @@ async function refuseNewPrograms({ run, repository }: LandingPlan): Promise<void
   throw refusal("git_settings", `git is not run: ${what}`, "put them back as they were");
 }
 
-function asProof({ name, command, passed, durationMs, log }: CheckFinished): LandingCheck {
-  return { ...(name !== undefined && { name }), command, passed, durationMs, log };
-}
-
-function asPassed({ name, command }: { name?: string | undefined; command: string }): LandingCheck {
-  return { ...(name !== undefined && { name }), command, passed: true, durationMs: 0, log: "" };
-}
-
 type Refused = Exclude<LandingResult, { kind: "landed" | "nothing" | "interrupted" }>;
 
-function refusedOf({ into, tip }: LandingPlan, result: Refused): LoopEventBody {
+function storiesIn({ stories }: LandingPlan): { stories?: string[] } {
+  return stories.length === 0 ? {} : { stories: stories.map(({ id }) => id) };
+}
+
+function refusedOf(plan: LandingPlan, result: Refused): LoopEventBody {
+  const { into, tip } = plan;
   return {
-    ...{ type: "landing.refused", into, tip, reason: result.kind, message: whyRefused(result) },
-    ...("old" in result && { old: result.old }),
-    ...("new" in result && { new: result.new }),
-    ...("files" in result && { files: result.files }),
-    ...(result.kind === "red" && { checks: result.checks.map(asProof) }),
+    ...{
+      type: "landing.refused",
+      into,
+      ...storiesIn(plan),
+      tip,
+      reason: result.kind,
+      message: whyRefused(result),
+    },
+    ...factsOf(result),
   };
 }
 
@@ -235,7 +239,9 @@ export function whyRefused(result: Refused): string {
     case "moved":
       return `the branch moved ${result.tries} times while the checks ran`;
     case "in_the_way":
-      return `it is checked out in ${result.checkout}, and ${result.said}`;
+      return result.checkout === undefined
+        ? result.said
+        : `it is checked out in ${result.checkout}, and ${result.said}`;
     default:
       return result.said;
   }

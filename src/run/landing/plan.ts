@@ -3,9 +3,11 @@ import type { RunState } from "../../records/run-state.js";
 import type { RunFolder } from "../../records/runs.js";
 import { titleOf } from "../../records/spec.js";
 import { quoteWord } from "../../words.js";
-import { commitOf, isPartOf } from "../../workspace/landing/merge.js";
+import { someOf } from "../../workspace/git.js";
+import { commitOf, type DoneStory, isPartOf } from "../../workspace/landing/merge.js";
 import { branchOf, locateWorktree } from "../../workspace/worktree/worktree.js";
 import { type RunSpec, readSpec } from "../spec.js";
+import { storiesDone } from "./checks.js";
 
 export interface LandingAsked {
   /** Short name of the branch; default: the one that the run was started from. */
@@ -27,6 +29,8 @@ export interface LandingPlan {
   tip: string;
   into: string;
   title: string;
+  /** Those that it has done, of a run over stories. */
+  stories: DoneStory[];
   /** Where ralph builds and verifies. */
   worktree: string;
   /** How far a landing got that was cut off: the branch has moved, or only the cleaning is left. */
@@ -52,7 +56,19 @@ export async function planLanding(run: RunFolder, asked: LandingAsked): Promise<
   const tip = commit ?? (done === undefined ? undefined : known?.tip);
   if (tip === undefined) throw branchGone(name, branch, state);
   const { path: worktree } = await locateWorktree(repository, `landing-${run.id}`);
-  return { run, spec, repository, branch, tip, into, title: titleOf(spec), worktree, done, state };
+  const stories = await storiesDone(spec, tip);
+  const title = titleFor(stories) ?? titleOf(spec);
+  return { run, spec, repository, branch, tip, into, title, stories, worktree, done, state };
+}
+
+function titleFor(stories: DoneStory[]): string | undefined {
+  const [first, second] = stories;
+  if (second !== undefined)
+    return someOf(
+      stories.map(({ id }) => id),
+      5,
+    );
+  return first && `${first.id}: ${first.title}`;
 }
 
 function targetOf({ branch }: RunSpec, own: string, { into = branch }: LandingAsked, name: string): string {

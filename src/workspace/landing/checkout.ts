@@ -1,14 +1,16 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { statOf, textAt } from "../content.js";
-import { type GitOptions, git, gitFolders, namesIn, someOf } from "../git.js";
+import { type GitOptions, git, gitFolders, namesIn, nulEnded, someOf } from "../git.js";
 import { readIndex, withIndexCopy } from "../index-file.js";
 import { unfinished } from "../start.js";
 import { saidBy } from "./merge.js";
+import { removeIfEmpty } from "./worktree.js";
 
-/** Why a branch that somebody has checked out cannot be brought along. */
+/** Why a branch cannot be moved now, or the checkout that has it cannot be brought along. */
 export interface InTheWay {
-  checkout: string;
+  /** undefined: the branch is not checked out. */
+  checkout?: string | undefined;
   files: string[];
   said: string;
 }
@@ -16,24 +18,29 @@ export interface InTheWay {
 /** The checkout in which a branch is, if it is in one; `busy`: why nobody should move the branch. */
 interface CheckedOut {
   path: string;
-  busy?: string;
+  busy?: string | undefined;
 }
 
 /** Full name of a branch → the checkout that has it. */
-async function checkoutOf(repository: string, target: string): Promise<CheckedOut | undefined> {
+export async function checkoutOf(repository: string, target: string): Promise<CheckedOut | undefined> {
   const { stdout } = await git(repository, ["worktree", "list", "--porcelain", "-z"]);
+  const found: CheckedOut[] = [];
   for (const entry of stdout.split("\0\0")) {
     const fields = entry.split("\0").filter(Boolean);
     const path = fields[0]?.replace(/^worktree /, "") ?? "";
     if (fields.includes("bare")) continue;
     if (fields.includes(`branch ${target}`)) {
-      if (existsSync(path)) return { path };
-      return { path, busy: "its folder is not there: mount it, or run git worktree prune" };
-    }
-    if (existsSync(path) && isRebased(path, target))
-      return { path, busy: "a rebase of it is under way there" };
+      const busy = existsSync(path)
+        ? undefined
+        : "its folder is not there: mount it, or run git worktree prune";
+      found.push({ path, busy });
+    } else if (existsSync(path) && isRebased(path, target))
+      found.push({ path, busy: "a rebase of it is under way there: finish or abort it" });
   }
-  return undefined;
+  const [first, second] = found;
+  return second === undefined
+    ? first
+    : { ...second, busy: `in ${first?.path}, too: leave it in one of them` };
 }
 
 /** While a branch is rebased, no checkout is on it. */
@@ -52,22 +59,41 @@ interface Move {
   new: string;
 }
 
-/** What keeps the checkout of a branch from being brought along, before anything is done; undefined: nothing. */
+/** What keeps the branch from being moved, and its checkout from being brought along, before anything is done; undefined: nothing. */
 export async function inTheWay(move: Move): Promise<InTheWay | undefined> {
-  const there = await checkoutOf(move.repository, move.target);
-  if (there === undefined) return undefined;
-  const { path: checkout, busy = await unfinished(there.path) } = there;
-  if (busy !== undefined) return { checkout, files: [], said: busy };
+  const { path: checkout, busy } = (await checkoutOf(move.repository, move.target)) ?? {};
+  const said = busy ?? lockedIn(checkout ?? move.repository, move.target, checkout !== undefined);
+  if (checkout === undefined) return said === undefined ? undefined : { files: [], said };
+  const why = said ?? (await unfinished(checkout));
+  if (why !== undefined) return { checkout, files: [], said: why };
   const files = await occupied(checkout, move);
   if (files.length === 0) return undefined;
   return { checkout, files, said: `${someOf(files)} would be overwritten` };
 }
 
-/** Files that the move would write, and that hold something that is not committed. */
-async function occupied(checkout: string, { old, new: commit }: Move): Promise<string[]> {
+/** Where git finds a lock, it fails, and it may have written files before it does. */
+function lockedIn(folder: string, target: string, isCheckedOut: boolean): string | undefined {
+  const [common = "", own = common] = gitFolders(folder);
+  const locks = [join(common, `${target}.lock`)];
+  if (isCheckedOut) locks.push(join(own, "index.lock"), join(own, "HEAD.lock"));
+  const lock = locks.find((file) => existsSync(file));
+  return lock && `git is at work there: wait, or remove ${lock} if no git is running`;
+}
+
+type Written = [how: string, file: string];
+
+/** The files that a move writes: added (A), removed (D), and changed in one way or another. */
+async function writtenBy(checkout: string, { old, new: commit }: Move): Promise<Written[]> {
   const args = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", old, commit];
   const fields = namesIn((await git(checkout, args)).stdout);
-  const pairs = fields.flatMap((field, at) => (at % 2 === 0 ? [[field, fields[at + 1] ?? ""] as const] : []));
+  return fields.flatMap((field, at) =>
+    at % 2 === 0 ? [[field, fields[at + 1] ?? ""] satisfies Written] : [],
+  );
+}
+
+/** Files that the move would write, and that hold something that is not committed. */
+async function occupied(checkout: string, move: Move): Promise<string[]> {
+  const pairs = await writtenBy(checkout, move);
   const removed = new Set(pairs.filter(([how]) => how === "D").map(([, file]) => file));
   const taken = pairs
     .filter(([how, file]) => how === "A" && isTaken(checkout, file, removed))
@@ -122,14 +148,43 @@ export async function moveBranch(move: Move): Promise<Moved> {
     if (now.stdout.trim() !== old) return { kind: "moved" };
     return { kind: "failed", said: saidBy(stderr) };
   }
-  const head = (await git(there.path, ["rev-parse", "--verify", "--quiet", "HEAD"])).stdout.trim();
-  if (head !== old) return { kind: "moved" };
-  const args = ["merge", "--ff-only", "--quiet", "--no-autostash", "--no-verify-signatures"];
-  const { ok, stderr } = await git(there.path, [...args, "--no-overwrite-ignore", commit], {
+  const headNow = async (): Promise<string> =>
+    (await git(there.path, ["rev-parse", "--verify", "--quiet", "HEAD"])).stdout.trim();
+  if ((await headNow()) !== old) return { kind: "moved" };
+  const args = ["merge", "--ff-only", "--no-squash", "--quiet", "--no-autostash", "--no-verify-signatures"];
+  const { stderr } = await git(there.path, [...args, "--no-overwrite-ignore", commit], {
     settings: [["submodule.recurse", "false"]],
   });
-  if (ok) return { kind: "done" };
-  const now = (await git(there.path, ["rev-parse", "--verify", "--quiet", "HEAD"])).stdout.trim();
+  const now = await headNow();
+  if (now === commit) return { kind: "done" };
   if (now !== old) return { kind: "moved" };
+  await putBack(there.path, move);
   return { kind: "in_the_way", checkout: there.path, files: [], said: saidBy(stderr) };
+}
+
+/** git may have written some of the files before it failed: those hold what is in the new commit. */
+async function putBack(checkout: string, move: Move): Promise<void> {
+  const pairs = await writtenBy(checkout, move);
+  const run = (args: string[], options: GitOptions = {}) => git(checkout, args, options);
+  // Changes nothing where git had not come as far as the index.
+  await run(["read-tree", "-m", move.new, move.old]);
+  const others = await withIndexCopy(checkout, [], async (copy) => {
+    await run(["read-tree", "--reset", move.new], copy);
+    await run(["update-index", "-q", "--refresh"], copy);
+    return namesIn((await run(["diff-files", "-z", "--name-only", "--ignore-submodules=all"], copy)).stdout);
+  });
+  if (others === undefined) return;
+  const isThere = (file: string): boolean => statOf(join(checkout, file)) !== undefined;
+  for (const [how, file] of pairs)
+    if (how === "A" && isThere(file) && !others.includes(file)) {
+      rmSync(join(checkout, file));
+      for (let above = dirname(file); above !== "."; above = dirname(above))
+        removeIfEmpty(join(checkout, above));
+    }
+  const back = pairs.filter(
+    ([how, file]) => how !== "A" && (!isThere(file) || (how !== "D" && !others.includes(file))),
+  );
+  await run(["checkout-index", "--force", "--index", "-z", "--stdin"], {
+    stdin: nulEnded(back.map(([, file]) => file)),
+  });
 }

@@ -1,4 +1,4 @@
-import type { CheckFinished } from "../../events.js";
+import type { CheckFinished, LandingCheck } from "../../events.js";
 import { git } from "../git.js";
 import { type InTheWay, inTheWay, moveBranch } from "./checkout.js";
 import {
@@ -64,6 +64,28 @@ export type LandingResult =
   /** git cannot. */
   | { kind: "failed"; said: string }
   | { kind: "interrupted" };
+
+/** What is written down of a landing that was refused, besides why. */
+export function factsOf(result: LandingResult) {
+  const checks =
+    result.kind === "flaky" ? [result.first, result.second] : result.kind === "red" ? result.checks : [];
+  return {
+    ...("old" in result && { old: result.old }),
+    ...("new" in result && { new: result.new }),
+    ...("files" in result && result.files.length > 0 && { files: result.files }),
+    ...(checks.length > 0 && { checks: checks.map(asProof) }),
+  };
+}
+
+/** What is written down of a check. */
+export function asProof({ name, command, passed, durationMs, log }: CheckFinished): LandingCheck {
+  return { ...(name !== undefined && { name }), command, passed, durationMs, log };
+}
+
+/** A check of a landing that a crash cut off when its branch had moved: it had passed. */
+export function asPassed(check: Pick<LandingCheck, "name" | "command">): LandingCheck {
+  return { ...check, passed: true, durationMs: 0, log: "" };
+}
 
 const MOST_TRIES = 5;
 

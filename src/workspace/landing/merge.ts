@@ -77,9 +77,15 @@ export async function withFiles(repository: string, tree: string, files: MergedF
   }
 }
 
-/** What a commit says that ralph makes. */
-export function landingMessage(title: string, run: string): string {
-  return `${title}\n\nRalph-Run: ${run}\n`;
+/** What a commit says that ralph makes; of several stories, each on a line. */
+export function landingMessage(title: string, run: string, stories: DoneStory[] = []): string {
+  const list = stories.length < 2 ? [] : [stories.map((one) => `- ${one.id}: ${one.title}`).join("\n")];
+  return [title, ...list, `Ralph-Run: ${run}\n`].join("\n\n");
+}
+
+export interface DoneStory {
+  id: string;
+  title: string;
 }
 
 /** Makes a commit and moves nothing. No hook runs, nothing is signed. */

@@ -5,7 +5,7 @@ import { capture } from "../../process/capture.js";
 import { createRedactor } from "../../records/redact.js";
 import { withoutCredentials } from "../credentials.js";
 import { git, headCommit, namesIn, quietEnvironment, repositoryRoot, someOf } from "../git.js";
-import { notIgnored, oneLine, ownGit, type Worktree, whatIsAt } from "./worktree.js";
+import { notIgnored, oneLine, ownGit, requireFreeName, type Worktree, whatIsAt } from "./worktree.js";
 
 /** How a new worktree is made ready. */
 export interface Setup {
@@ -37,6 +37,7 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
       hint: "commit something first",
     });
   }
+  await requireFreeName(origin, branch);
   // Of two runs that want the same name at the same moment, one gets the branch.
   const made = await git(origin, ["update-ref", `refs/heads/${branch}`, from, ""]);
   if (!made.ok) throw failed(`cannot make the branch ${branch}`, made.stderr);

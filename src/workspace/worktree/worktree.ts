@@ -83,6 +83,18 @@ export async function takenBy(origin: string, { path, branch }: Worktree): Promi
   return ok ? `the branch ${branch}` : undefined;
 }
 
+/** git cannot make a branch whose name begins with that of another one. `branch` may end with `*`. */
+export async function requireFreeName(origin: string, branch: string): Promise<void> {
+  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", `refs/heads/${branch.split("/")[0]}`];
+  const names = (await git(origin, list)).stdout.split("\n").filter(Boolean);
+  const other = names.find((name) => branch.startsWith(`${name}/`) || name.startsWith(`${branch}/`));
+  if (other === undefined) return;
+  throw new RalphError(`git cannot make the branch ${branch} while there is a branch ${other}`, {
+    code: "branch_taken",
+    hint: `git branch -m ${other} NAME renames it`,
+  });
+}
+
 /** A worktree on a disk that is not mounted is there, too: git knows of it. */
 export function whatIsAt(origin: string, path: string): string | undefined {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path;

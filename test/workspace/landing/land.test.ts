@@ -287,6 +287,9 @@ describe("a branch that is checked out", () => {
       [],
       "git checkout -q -b aside && echo y > y.txt && git add y.txt && git commit -qm y && git checkout -q main && echo z > y.txt && git add y.txt && git commit -qm z && git rebase -q aside >/dev/null 2>&1; true",
     ],
+    ["a lock of the index", [], "touch .git/index.lock"],
+    ["a lock of the branch", [], "touch .git/refs/heads/main.lock"],
+    ["a lock of HEAD", [], "touch .git/HEAD.lock"],
   ])("is left alone where there is %s in the way", async (_, files, script) => {
     const tip = branch(
       "story",
@@ -314,7 +317,52 @@ describe("a branch that is checked out", () => {
     });
     expect([commit("main"), p.sh("cat shared.txt")]).toEqual([old, "mine\n"]);
   });
+
+  it("moves whatever the settings say of merges", async () => {
+    p.sh("git config branch.main.mergeOptions '--squash --no-commit'; git config merge.ff false");
+    const tip = branch("story", "echo new > made.txt");
+    expect(await land(intoMain(tip))).toMatchObject({ kind: "landed", new: commit("main") });
+    expect(p.sh("git status --porcelain; git show HEAD:made.txt")).toBe("new\n");
+  });
+
+  it.each([
+    // A filter that fails in this checkout alone, after git has written other files.
+    [
+      "cannot write all of the files",
+      `git config filter.own.smudge 'case $PWD in */project) exit 1;; esac; cat' && git config filter.own.clean cat && git config filter.own.required true`,
+      "",
+    ],
+    ["has written all of them and cannot move the branch", ":", "touch .git/refs/heads/main.lock"],
+  ])("is put back when git %s", async (_, setting, late) => {
+    const tip = branch(
+      "story",
+      "mkdir -p deep/er && echo a > deep/er/a.txt && sed -i s/two/TWO/ shared.txt && git rm -q README.md && echo '*.own filter=own' > .gitattributes && echo z > z.own",
+    );
+    p.sh(`${setting}; echo mine > mine.txt; echo staged > staged.txt; git add staged.txt`);
+    const before = everythingOf(p);
+    let passes = 0;
+    const verify = async () => {
+      passes += 1;
+      if (passes === 2 && late !== "") vi.stubEnv("PATH", withLateMerge(late));
+      return [checkOf(true)];
+    };
+    expect(await land({ ...intoMain(tip), verify })).toMatchObject({ kind: "in_the_way", checkout: p.dir });
+    p.sh("rm -f .git/refs/heads/main.lock");
+    expect(everythingOf(p)).toEqual(before);
+    expect(p.sh("git status --porcelain | sort")).toBe("?? mine.txt\nA  staged.txt\n");
+  });
 });
+
+/** A PATH on which `git merge` begins after a script. */
+function withLateMerge(script: string): string {
+  const own = p.sh("command -v git").trim();
+  const path = join(p.root, "slow");
+  mkdirSync(path);
+  writeFileSync(join(path, "git"), `#!/bin/sh\n[ "$1" = merge ] && ${script}\nexec ${own} "$@"\n`, {
+    mode: 0o755,
+  });
+  return `${path}:${process.env["PATH"]}`;
+}
 
 describe("any repository", () => {
   it("runs no hook, needs no key and no name", async () => {

@@ -162,6 +162,57 @@ describe("stories that are green alone and red together", () => {
   });
 });
 
+describe("overlaps are seen early", () => {
+  /** Runs in the lane or the queue whose folder ends so. */
+  const only = (where: string, command: string): string => `case "$PWD" in *${where}) ${command};; esac`;
+  const until = (command: string): string =>
+    `for i in $(seq 400); do ${command} && break; sleep 0.05; done; true`;
+
+  test("between lanes at work, before either has landed", async () => {
+    const seen = "git log --all --format=%s | grep -q 'US-002 reviewed'";
+    const implemented = "git log --all --format=%s | grep -q 'US-001 implemented'";
+    const p = lanesProject(
+      ["US-001", "US-002"],
+      {
+        work: {
+          "US-001": "sed -i s/two/TWO-1/ shared.txt",
+          "US-002": `${until(implemented)}; sed -i s/two/TWO-2/ shared.txt`,
+        },
+        resolve: { "US-002": "printf 'one\\nTWO-1\\nTWO-2\\nthree\\n' > shared.txt" },
+      },
+      [only("-queue", until(seen))],
+    );
+    const { code, events } = await p.ralph(...PARALLEL, "2");
+    const types = events.map(({ type }) => type);
+    expect(code).toBe(0);
+    expect(types.indexOf("lane.overlaps")).toBeLessThan(types.indexOf("landing.landed"));
+    expect(events.find(({ type }) => type === "lane.overlaps")).toMatchObject({ files: ["shared.txt"] });
+  });
+
+  test("a story that names a file which a lane has changed waits for that lane to land", async () => {
+    const implemented = "git log --all --format=%s | grep -q 'US-001 implemented'";
+    const waits = "grep -q lane[.]waitin[g] $HOME/.ralph/runs/*/journal.ndjson";
+    const third = { id: "US-003", title: "Change shared.txt", dependsOn: ["US-002"] };
+    const p = lanesProject(
+      ["US-001", "US-002", third],
+      {
+        work: {
+          "US-001": "sed -i s/two/TWO-1/ shared.txt",
+          "US-002": `${until(implemented)}; echo b > b.txt`,
+          "US-003": "sed -i s/TWO-1/TWO-3/ shared.txt",
+        },
+      },
+      [only("/US-001", `! grep -q approved ralph/tasks.json || { ${until(waits)}; }`)],
+    );
+    const { code, events } = await p.ralph(...PARALLEL, "3");
+    expect({ code, shared: landedText(p, "shared.txt") }).toEqual({ code: 0, shared: "one\nTWO-3\nthree\n" });
+    const of = (type: string, lane: string): number =>
+      events.findIndex((event) => event.type === type && event.lane === lane);
+    expect(events[of("lane.waiting", "US-003")]).toMatchObject({ for: "US-001", file: "shared.txt" });
+    expect(of("landing.landed", "US-001")).toBeLessThan(of("lane.started", "US-003"));
+  });
+});
+
 test("the stories that a run has landed are named when it is landed itself", async () => {
   const p = lanesProject(["US-001", "US-002"], {
     work: { "US-001": "echo a > a.txt", "US-002": "echo b > b.txt" },

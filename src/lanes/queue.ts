@@ -127,6 +127,8 @@ async function* landed(
   const move = { into, old, new: commit, tip, stories: ids, checks, ...proof };
   yield { type: "landing.landed", ...move, ...(stories.checks.length === 0 && { unverified: true }) };
   await refresh(stories);
+  // What waited for it begins with it: only now.
+  stories.heads.delete(lane);
   yield* cleaned(stories, lane);
   return undefined;
 }

@@ -71,8 +71,8 @@ function overlapOfText(stories: Stories, { title, acceptanceCriteria, descriptio
 
 /** Lanes that have committed something which has not landed yet, and may. */
 function lanesAtWork({ state, heads }: Stories): string[] {
-  const isAtWork = ({ landed, blocked, state: loop }: Lane): boolean =>
-    landed === undefined && blocked === undefined && (loop.status !== "finished" || loop.success);
+  const isAtWork = ({ blocked, state: loop }: Lane): boolean =>
+    blocked === undefined && (loop.status !== "finished" || loop.success);
   const lanes = Object.entries(state.lanes ?? {}).filter(
     ([lane, known]) => heads.has(lane) && isAtWork(known),
   );

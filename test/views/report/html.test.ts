@@ -37,6 +37,26 @@ test("values are escaped, and only what the template made itself is not", () => 
   );
 });
 
+test("the page shows what a receipt says, and all of it as text", () => {
+  const passed = { exitCode: 0, durationMs: 1200, flaky: [], log: { sha256: "0123456789abcdef" } };
+  const page = htmlReport(report({ run: "r1" }), {
+    ...{ commit: "c0ffee", tree: "beef", confirmed: 2, signer: "SHA256:key", text: '{"<script>":1}' },
+    checks: [
+      { ...passed, name: "npm test", witness: "red→green" },
+      { ...passed, name: "<b>", witness: null, flaky: ["exit code 1", "passed"], log: null },
+    ],
+  });
+  const text = words(page);
+  expect(text).toContain("exit time witness sha256 of log check");
+  expect(text).toMatch(
+    /0 1\.2s red→green 0123456789ab npm test 0 1\.2s flaky: exit code 1, then passed - &#60;b&#62; /,
+  );
+  expect(text).toContain(
+    "Commit c0ffee , confirmed 2 times, signed with SHA256:key . ralph verify r1 runs the checks again.",
+  );
+  expect(text).toContain("{&#34;&#60;script&#62;&#34;:1}");
+});
+
 test("an attribute without quotes is refused", () => {
   expect(() => html`<p id=${"a b"}>`).toThrow("an attribute needs quotes");
 });

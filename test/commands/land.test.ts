@@ -155,6 +155,7 @@ describe("ralph land", () => {
 
   it.each<[what: string, script: string, flags: string[], message: string]>([
     ["into a branch that does not exist", ":", ["--into", "nowhere"], "there is no branch nowhere"],
+    ["into what is no name", ":", ["--into", ""], '--into "": not a name for a branch'],
     ["into its own branch", ":", ["--into", "ralph/w"], "is the branch of"],
     [
       "a run whose branch is gone",

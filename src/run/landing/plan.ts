@@ -3,7 +3,7 @@ import type { RunState } from "../../records/run-state.js";
 import type { RunFolder } from "../../records/runs.js";
 import { titleOf } from "../../records/spec.js";
 import { quoteWord } from "../../words.js";
-import { someOf } from "../../workspace/git.js";
+import { git, someOf } from "../../workspace/git.js";
 import { commitOf, type DoneStory, isPartOf } from "../../workspace/landing/merge.js";
 import { branchOf, locateWorktree } from "../../workspace/worktree/worktree.js";
 import { type RunSpec, readSpec } from "../spec.js";
@@ -49,6 +49,8 @@ export async function planLanding(run: RunFolder, asked: LandingAsked): Promise<
   const known = state.landings?.[into];
   const commit = await commitOf(repository, `refs/heads/${branch}`);
   const target = await commitOf(repository, `refs/heads/${into}`);
+  if (!(await git(repository, ["check-ref-format", `refs/heads/${into}`])).ok)
+    throw refusal("branch_name", `--into ${JSON.stringify(into)}: not a name for a branch`);
   if (target === undefined)
     throw refusal("branch_unknown", `there is no branch ${into}`, `git branch ${quoteWord(into)} makes one`);
   const done = await doneOf(known, repository, target);

@@ -288,7 +288,7 @@ test("the page of a run and the HTML report show the same bars, grid, figures an
       .map((part) => [...document.querySelectorAll(part)].map((one) => one.className + ": " + one.textContent.trim()))`);
   await open(page, `${origin}/runs/${RUN}/iteration/2`);
   await page.locator("summary").last().click();
-  await page.locator(".inside").nth(1).waitFor();
+  await page.locator(".inside ul").nth(1).waitFor();
   const onPage = (await seen()) as string[][];
   await p.ralph("report", RUN, "--html", "report.html");
   await page.goto(pathToFileURL(join(p.dir, "report.html")).href);

@@ -134,7 +134,7 @@ test("a question is answered with keys alone, and one that has changed meanwhile
   // Another process has gone on with the run, and it asks again.
   for (const body of [...iterationOf(3), blocked("Which one?", 3)]) appendFileSync(journal, line(body));
   await page.getByRole("button", { name: "Answer only" }).click();
-  await page.getByRole("alert").filter({ hasText: "has changed meanwhile" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "the question has changed" }).waitFor();
   expect(existsSync(join(home, "runs", RUN, "answer.json"))).toBe(false);
   await page.getByRole("button", { name: "Answer only" }).click();
   await page.getByRole("status").filter({ hasText: "answered" }).waitFor();

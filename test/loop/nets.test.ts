@@ -266,7 +266,7 @@ describe("being stuck", () => {
 
   it("is told to the next agent before the run is given up, with a diagnosis", async () => {
     const { outcome, prompts } = await play({ verdicts: [FAILED] });
-    expect(prompts.map((prompt) => prompt.slice(0, 72))).toEqual([
+    expect(prompts.map((prompt) => prompt.slice(0, 70))).toEqual([
       "p",
       "p",
       "p\n\nThe last 2 attempts failed in the same way; try another way. They c",

@@ -239,12 +239,21 @@ export async function status(flags: FolderFlags & PrintFlags & { stats?: boolean
   const spent = flags.stats ? await spentOn(runs, tasks) : undefined;
   const rules = storiesSpecOf(runs.at(-1)) ?? (await rulesFor(folder.project, {}));
   const board = boardOf(tasks, rules, run, spent);
-  const { lanes } = (run === null ? runs.at(-1) : runFolder(home, run))?.state() ?? {};
+  const latest = run === null ? runs.at(-1) : runFolder(home, run);
+  const { lanes, landings } = latest?.state() ?? {};
   const shown = lanes && standingOfLanes(lanes);
+  const landed = shown?.filter(({ standing }) => standing === "landed").length ?? 0;
+  const { columns } = process.stdout;
+  const here =
+    landed === 0 || run !== null || landings !== undefined
+      ? []
+      : [
+          `Landed:  ${plural(landed, "story", "stories")}, not in this folder yet: ralph land ${latest?.name()}`,
+        ];
   return printAs(flags, { ...board, ...(shown && { lanes: shown }) }, () =>
     isFresh
       ? [`No stories yet. Write ${storyFiles(folder.dir).tasks}, or let an agent ask you: ralph stories plan`]
-      : [...boardLines(board, formatterFor(flags), process.stdout.columns), ...standingLines(shown ?? [])],
+      : [...boardLines(board, formatterFor(flags), columns), ...standingLines(shown ?? [], columns), ...here],
   );
 }
 

@@ -4,6 +4,7 @@ import { activeMsUntil, type Lane, type RunState } from "../records/run-state.js
 import type { ConsoleFormatter } from "./agent-lines.js";
 import { formatCost, joined, plural } from "./figures.js";
 import { brief, harmlessLine } from "./harmless.js";
+import { hanging } from "./layout.js";
 import type { ByEvent } from "./view.js";
 
 /** What people read of the lanes of a run. */
@@ -30,7 +31,7 @@ export const LANE_LINES: Lines = {
   "lane.blocked": ({ message }, _, { paragraph, mark }) =>
     paragraph(`${mark.error} Blocked: ${harmlessLine(message)}`, "red"),
   "run.finished": ({ success, reason, message = reason }, _, { paragraph, mark }) =>
-    success ? [] : paragraph(`${mark.warning} Stopped: ${brief(harmlessLine(message))}`, "yellow"),
+    success ? [] : paragraph(`${mark.warning} Stopped: ${harmlessLine(message)}`, "yellow"),
 };
 
 const WORDS: Record<LaneResult["result"], string> = {
@@ -72,7 +73,7 @@ function standing(name: string, lane: Lane): string | undefined {
 /** Where a lane stands, in a word. */
 function standingOf({ state, landed, blocked, landing, waits, branch }: Lane): string {
   if (landed !== undefined) return "landed";
-  if (blocked !== undefined) return "blocked";
+  if (blocked !== undefined || state.reason === "blocked") return "blocked";
   if (branch === undefined) return `waits for ${waits?.for ?? "its turn"}`;
   if (state.status === "finished") return state.success ? (landing ? "landing" : "queued") : "ended";
   return state.status === "running" ? (state.iteration?.mode ?? "works") : state.status;
@@ -83,18 +84,23 @@ export function standingOfLanes(lanes: Record<string, Lane>) {
   return Object.entries(lanes).map(([lane, known]) => {
     const { iterations, costUsd } = known.state;
     const own = { lane, standing: standingOf(known), blocked: known.blocked ?? null };
+    const isOpen = (one: Lane | undefined): boolean => one !== undefined && one.landed === undefined;
     const conflicts = Object.entries(known.overlaps ?? {}).flatMap(([other, files]) =>
-      files.length === 0 ? [] : [{ lane: other, files }],
+      files.length > 0 && isOpen(known) && isOpen(lanes[other]) ? [{ lane: other, files }] : [],
     );
     return { ...own, slot: known.slot ?? null, iterations, costUsd, conflicts };
   });
 }
 
-export function standingLines(lanes: ReturnType<typeof standingOfLanes>): string[] {
-  return lanes.map(({ lane, standing, iterations, costUsd, conflicts }, index) => {
+export function standingLines(
+  lanes: ReturnType<typeof standingOfLanes>,
+  columns: number | undefined,
+): string[] {
+  return lanes.flatMap(({ lane, standing, iterations, costUsd, conflicts }, index) => {
     const cost = costUsd !== null && formatCost(costUsd);
     const others = conflicts.map((one) => `would conflict with ${one.lane} in ${one.files.join(", ")}`);
     const words = joined(`${lane} ${standing}`, plural(iterations, "iteration"), cost, ...others);
-    return `${index === 0 ? "Lanes:   " : "         "}${harmlessLine(words)}`;
+    const [start, text] = [index === 0 ? "Lanes:   " : "         ", harmlessLine(words)];
+    return columns === undefined ? [`${start}${text}`] : hanging(start, text, columns);
   });
 }

@@ -66,10 +66,11 @@ const COMMON: Lines = {
   "run.paused": ({ iterations, run }, { name = run }) => [
     `Paused after ${plural(iterations, "iteration")}. Continue with: ralph resume ${name}`,
   ],
-  "iteration.started"({ iteration, mode, about, changed = [] }, state, { paint }) {
+  "iteration.started"({ iteration, mode, about, changed = [], lane }, state, { paint }) {
     const what = joined(about && harmlessLine(about), numbered(iteration, state));
     const title = paint("bold", `--- ${what}${mode ? ` (${mode})` : ""} ---`);
-    if (changed.length === 0) return [title];
+    // In a lane, ralph itself merged what has landed.
+    if (changed.length === 0 || lane !== undefined) return [title];
     return [title, `You changed ${harmless(changed.join(", "))}: the run continues from there.`];
   },
   "agent.started": ({ attempt }) => (attempt > 1 ? [`Empty answer: asking again (attempt ${attempt})`] : []),

@@ -81,7 +81,7 @@ export function flakyWords(iteration: Pick<IterationReport, "checks"> | undefine
 type Hanging = (start: string, text: string) => string[];
 
 /** What is there to be read; all that may be copied stays in one line. */
-const READ = ["task", "reason", "failing", "question", "baseline", "witness", "flaky"];
+const READ = ["task", "reason", "failing", "question", "baseline", "witness", "flaky", "lanes", ""];
 
 export function rowLines(rows: SummaryRow[], hanging?: Hanging): string[] {
   return rows.flatMap(([name, value]) => {
@@ -179,13 +179,15 @@ export function resultWithLimit(reason: StopReason, spent: RunSpending, limits: 
 
 export function titleOfEnd(
   end: Omit<RunSpending, "activeMs"> &
-    Pick<RunFinished, "reason" | "durationMs"> & { exitCode: number | null },
+    Pick<RunFinished, "reason" | "durationMs" | "lanes"> & { exitCode: number | null; question?: unknown },
   limits: Limits | undefined,
 ): string {
   const { reason, exitCode, iterations, durationMs } = end;
   // A loop that only had to go round so many times.
   if (reason === "max_iterations" && exitCode === 0)
     return `Stopped after ${iterations} of ${plural(iterations, "iteration")}; nothing was verified`;
+  if (reason === "blocked" && end.lanes !== undefined && !end.question)
+    return "Stopped: what a lane did cannot be landed";
   // How many were allowed may have been changed while the loop ran.
   const known = limits && reason === "max_iterations" ? { ...limits, maxIterations: iterations } : limits;
   const result = resultWithLimit(reason, { ...end, activeMs: durationMs }, known);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { killedAt } from "./kills.js";
+import { killedAt, threeInConflict } from "./kills.js";
 
 // A sample; all of them: npm run test:faults.
 test.each([
@@ -11,3 +11,10 @@ test.each([
 ])("three lanes, killed at %s: the same stories land, each once, at the same cost", async (at) => {
   expect(await killedAt(at)).toBeUndefined();
 });
+
+test.each(["lane.returned after", "landing.refused before"])(
+  "three lanes in conflict, killed at %s: the lines of all of them land",
+  async (at) => {
+    expect(await killedAt(at, threeInConflict)).toBeUndefined();
+  },
+);

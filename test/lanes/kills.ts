@@ -12,6 +12,13 @@ const PRELOAD = `--require=${join(import.meta.dirname, "../faults/kill-at.cjs")}
 export const threeLanes = (): Project =>
   lanesProject(IDS, { work: Object.fromEntries(IDS.map((id) => [id, `echo ${id} > ${id}.txt`])) });
 
+/** The same, and each changes a file that the others change, too. */
+export const threeInConflict = (): Project =>
+  lanesProject(IDS, {
+    work: Object.fromEntries(IDS.map((id) => [id, `echo ${id} > ${id}.txt; echo ${id} >> shared.txt`])),
+    resolve: Object.fromEntries(IDS.map((id) => [id, "sed -i '/^[<=>]/d' shared.txt"])),
+  });
+
 /** All that has to be the same, wherever ralph was killed. */
 const WHOLE = {
   ...{ code: 0, landed: IDS.map((id) => `${id}\n`), merges: IDS.map((id) => `${id}: Story ${id}`) },
@@ -19,8 +26,8 @@ const WHOLE = {
 };
 
 /** Kills ralph at an event of its journal, as `LINE SIDE` or `TYPE SIDE`, and resumes. Returns what is wrong then. */
-export async function killedAt(at: string): Promise<unknown> {
-  const p = threeLanes();
+export async function killedAt(at: string, make = threeLanes): Promise<unknown> {
+  const p = make();
   const first = await p.start([...PARALLEL, "3"], { env: { NODE_OPTIONS: PRELOAD, KILL_AT: at } }).result;
   if (first.code !== null)
     return first.code === 0 ? undefined : `it was not killed: ${first.all.slice(-500)}`;
@@ -38,8 +45,10 @@ export async function killedAt(at: string): Promise<unknown> {
     processes: processesOf(p.root),
     costs: Math.abs((finished.costUsd ?? 0) - costOf(events)) < 0.0001 ? "the same" : finished.costUsd,
     queue: existsSync(`${p.dir}-worktrees`),
+    shared: landedText(p, "shared.txt").trim().split("\n").sort(),
   };
-  const isWhole = JSON.stringify(found) === JSON.stringify(WHOLE);
+  const shared = ["one", "two", "three", ...(make === threeLanes ? [] : IDS)].sort();
+  const isWhole = JSON.stringify(found) === JSON.stringify({ ...WHOLE, shared });
   return isWhole ? undefined : { ...found, said: code === 0 ? "" : all.slice(-600) };
 }
 

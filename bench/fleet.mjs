@@ -1,17 +1,21 @@
 // The load of a fleet: node bench/fleet.mjs URL [JOBS]. URL names an engine that nobody else uses.
 import { execFile, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createPostgresBackend, Queue } from "bullmq";
+import { fleetAddress } from "../dist/fleet/address.js";
+import { openEngine } from "../dist/fleet/engine.js";
 
 const [url = "", jobs = "200"] = process.argv.slice(2);
 const JOBS = Number(jobs);
 const WORKERS = 3;
 const SLOTS = 4;
 const IDLE_MS = 30_000;
+const PART_MS = 3000;
 const TICKS_A_SECOND = 100;
 
 const root = mkdtempSync(join(tmpdir(), "ralph-load-"));
@@ -69,6 +73,28 @@ tell(
   `${after.mb.toFixed(0)} MB, ${(((after.seconds - before.seconds) / IDLE_MS) * 1e5).toFixed(2)} % of a core`,
 );
 await end(idle);
+
+// What an engine does in a second, asked by eight at once: lists of documents, pieces of records, changes of a job.
+const engine = await openEngine(fleetAddress({}, env));
+const epoch = await engine.store.raiseEpoch("load");
+const data = randomBytes(2048);
+const aSecond = async (what, each) => {
+  const until = performance.now() + PART_MS;
+  let count = 0;
+  const asker = async (_, at) => {
+    for (; performance.now() < until; count += 1) await each(at);
+  };
+  await Promise.all(Array.from({ length: 8 }, asker));
+  tell(`${what} a second`, Math.round((count * 1000) / PART_MS));
+};
+await aSecond("looks for what people want", () => engine.store.get(["control:a", "control:b", "account:c"]));
+await aSecond("pieces of records", (at) =>
+  engine.store.append("load", epoch, { file: `f${at}`, at: 0, bytes: 4096, data }),
+);
+const spare = engine.queue("load");
+await aSecond("jobs put into a queue", (at) => spare.add("load", { at }));
+await spare.obliterate({ force: true });
+await engine.close();
 
 const submitting = await timed(2, (at) => run(["fleet", "submit", ...LOOP, `job-${at}`]));
 tell(`${JOBS} submits, 2 at a time`, `${submitting.toFixed(1)} s`);

@@ -11,6 +11,8 @@ const PIECE_BYTES = 1024 * 1024;
 const FILE_BYTES = 4 * 1024 * 1024;
 const RUN_BYTES = 64 * 1024 * 1024;
 const RETRY_MS = 500;
+/** So many files are on their way together. */
+const AT_ONCE = 4;
 const LF = 0x0a;
 
 /** What belongs to this machine: how git stood here, what is held for a moment, and who waits. */
@@ -80,7 +82,11 @@ export function uploadOf(store: Store, folder: RunFolder, epoch: number, stored:
     journal: () => inTurn(sendJournal),
     files: () =>
       inTurn(async () => {
-        for (const name of recordsIn(folder.path)) await sendFile(name);
+        const names = recordsIn(folder.path).values();
+        const sendNext = async (): Promise<void> => {
+          for (const name of names) await sendFile(name);
+        };
+        await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
       }),
     end(): void {
       isOver = true;

@@ -24,7 +24,7 @@ function attended() {
   let isLost = false;
   const lease = { isLost: () => isLost, lose: () => {} };
   const engine = { store: { append, files: async () => [] } as unknown as Store, leaseMs: 60_000 };
-  const job = { data: { id: "run" }, updateProgress: async () => {} };
+  const job = { data: { id: "run", request: {} }, updateProgress: async () => {} };
   const claim = { context: { engine, name: "w", say: () => {} }, job, epoch: 1, lease, wanted: {} };
   const spec = { limits: LIMITS, recipe: { kind: "checks" } };
   const { host, end } = attend(

@@ -25,11 +25,14 @@ async function ui({ root, project, env }, row) {
   const home = join(root, "home-ui");
   writeRuns(home, project, 1000);
   writeJournal(home, project, 100_000);
-  const { first, later, run, latency, before, after } = await dashboard(home, env, "20260101-000000-0000");
+  const told = await dashboard(home, env, "20260101-000000-0000");
+  const { first, later, page, run, resting, latency, before, after } = told;
   row("`ralph ui`: all runs in a browser, the first time, to 300 ms", "ms", { ours: first, theirs: 300 }, 1);
   row("the same after that, to 300 ms", "ms", { ours: later, theirs: 300 }, 1);
+  row("the page of a run with 100,000 events, to 300 ms", "ms", { ours: page, theirs: 300 }, 1);
   row("the end of a journal of 100,000 events, to 300 ms", "ms", { ours: run, theirs: 300 }, 1);
   row("an event of the journal in the stream, to 250 ms", "ms", { ours: latency, theirs: 250 }, 1);
+  row("the server's work while nothing happens, to 20 ms a second", "ms", { ours: resting, theirs: 20 }, 1);
   row("the server's memory after 60,000 more events, to before", "MB", { ours: after, theirs: before }, 1.2);
 }
 

@@ -11,6 +11,9 @@ import { RALPH } from "../workbench.mjs";
 const LIVING = 50;
 const BURSTS = 60;
 const BURST_LINES = 1000;
+const REST_MS = 5000;
+/** As Linux counts the time of processes. */
+const TICK_MS = 10;
 
 /** `long` is the id of a run with a long journal. Milliseconds; megabytes of the server before and after. */
 export async function dashboard(home, env, long) {
@@ -33,9 +36,13 @@ export async function dashboard(home, env, long) {
   };
   const first = (await timed("/")) + (await timed("/api/overview"));
   const later = (await timed("/")) + (await timed("/api/overview"));
+  const page = await timed(`/api/runs/${long}`);
   const run = await timed(`/api/runs/${long}/entries`);
   const journal = join(home, "runs", long, "journal.ndjson");
   const stream = await listen(at(`/api/live?watch=${long}:${statSync(journal).size}`), headers);
+  const restingFrom = cpuOf(server.pid);
+  await sleep(REST_MS);
+  const resting = (cpuOf(server.pid) - restingFrom) / (REST_MS / 1000);
   const latencies = [];
   for (let number = 0; number < 20; number += 1) {
     const begun = performance.now();
@@ -56,7 +63,7 @@ export async function dashboard(home, env, long) {
   const after = memoryOf(server.pid);
   server.kill("SIGINT");
   await once(server, "exit");
-  return { first, later, run, latency: latencies.sort((a, b) => a - b)[18], before, after };
+  return { first, later, page, run, resting, latency: latencies.sort((a, b) => a - b)[18], before, after };
 }
 
 /** This process stands for the loop of the run. */
@@ -98,6 +105,12 @@ async function listen(url, headers) {
         resolve = done;
       }),
   };
+}
+
+/** Milliseconds that a process has computed so far. */
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 function memoryOf(pid) {

@@ -50,7 +50,8 @@ export async function ui(flags: UiFlags): Promise<number> {
   );
   if (token !== undefined)
     note(`other browsers enter with the token at ${at(namesOf(host)[0] ?? host)}/enter`);
-  if (process.env["SSH_CONNECTION"]) note(`from your own machine: ${tunnel(port)}`);
+  const there = `${userInfo().username}@${hostname()}`;
+  if (process.env["SSH_CONNECTION"]) note(`from your own machine: ssh -L ${port}:127.0.0.1:${port} ${there}`);
   else if (flags.open !== false) await openBrowser(link);
   const copies = import("./fleet-engine.js").then(({ copyFleet }) => copyFleet());
   copies.catch(({ message }: Error) => note(`the runs of the fleet are not shown: ${message}`));
@@ -68,15 +69,8 @@ function tokenFrom(file: string | undefined): string | undefined {
   const token = readFileSync(file, "utf8").trim();
   if (token.length < TOKEN_CHARS)
     throw invalid("--token-file", file, `a secret of at least ${TOKEN_CHARS} characters in it`);
-  if ((stat.mode & OTHERS) !== 0) note(`others on this machine can read ${file}: chmod 600 ${file}`);
+  if ((stat.mode & 0o077) !== 0) note(`others on this machine can read ${file}: chmod 600 ${file}`);
   return token;
-}
-
-/** What the group and all others may do with a file. */
-const OTHERS = 0o077;
-
-function tunnel(port: number): string {
-  return `ssh -L ${port}:127.0.0.1:${port} ${userInfo().username}@${hostname()}`;
 }
 
 /** Without a screen there is no browser. */

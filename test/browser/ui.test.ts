@@ -1,5 +1,8 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -61,7 +64,7 @@ const ALL_PAGES = [
 ];
 
 /** A browser that was let in, and everything that went wrong in it. */
-async function letIn(home: string, more: { readOnly?: boolean } = {}) {
+async function letIn(home: string, more: { readOnly?: boolean; token?: string } = {}) {
   const served = await dashboardOf(home, more);
   const context = await browser.newContext();
   // Of the last test the browser may close first.
@@ -91,7 +94,10 @@ async function open(page: Page, url: string): Promise<void> {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const STEERING = /[\u202a-\u202e\u2066-\u2069\u001b]/;
-const EVIL = `<img src=x onerror="alert(1)"><script>alert(2)</script>[x](javascript:alert(3)) \u001b[31mred\u001b]8;;javascript:alert(4)\u0007\u202Etxt.exe\u2066`;
+const EVIL = `<img src=x onerror="alert(1)"></script></title><script>alert(2)</script>\u2028\u2029"'\`[x](javascript:alert(3)) \u001b[31mred\u001b]8;;javascript:alert(4)\u0007\u202Etxt.exe\u2066`;
+
+const ATTRIBUTES =
+  "[document.title, ...document.querySelectorAll('*')].flatMap((one) => [...(one.attributes ?? [])].map(({ value }) => value)).join()";
 
 test("nothing that an agent wrote runs, loads, or turns the text around it", async () => {
   const evil = iterationOf(1, [EVIL]).map((body) =>
@@ -101,7 +107,7 @@ test("nothing that an agent wrote runs, loads, or turns the text around it", asy
         .replaceAll('"1 failed"', JSON.stringify(EVIL)),
     ),
   );
-  const home = homeWith([STARTED, ...evil, blocked(EVIL)], { task: EVIL, name: "evil" }).home;
+  const home = homeWith([STARTED, ...evil, blocked(EVIL)], { task: EVIL.repeat(50), name: EVIL }).home;
   const folder = join(home, "runs", RUN, "iterations", "001");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "prompt.md"), EVIL);
@@ -110,6 +116,7 @@ test("nothing that an agent wrote runs, loads, or turns the text around it", asy
     await open(page, `${origin}${path}`);
     const text = await page.evaluate("document.body.innerText");
     expect(String(text)).not.toMatch(STEERING);
+    expect(await page.evaluate(ATTRIBUTES)).not.toMatch(STEERING);
     expect(await page.locator('main img, main script, a[href^="javascript" i]').count()).toBe(0);
   }
   expect(await page.locator("pre .ansi-red, pre span").count()).toBeGreaterThan(0);
@@ -168,6 +175,116 @@ test("twenty tabs share one stream, and each shows what is written", async () =>
     line({ type: "agent.event", iteration: 2, event: { type: "text", text: "and after that" } }),
   );
   for (const page of pages) await page.getByText("and after that").waitFor();
+});
+
+test("without https each tab has a stream of its own", async () => {
+  const { home, journal } = homeWith([STARTED, ...iterationOf(1)]);
+  const { context, origin, trouble } = await letIn(home);
+  await context.addInitScript(
+    `Object.defineProperty(Navigator.prototype, "locks", { value: undefined }); delete Crypto.prototype.randomUUID;`,
+  );
+  const pages = [await context.newPage(), await context.newPage()];
+  for (const page of pages) {
+    await open(page, `${origin}/runs/${RUN}/stream`);
+    await page.getByText("live", { exact: true }).waitFor();
+  }
+  appendFileSync(
+    journal,
+    line({ type: "agent.event", iteration: 2, event: { type: "text", text: "heard by both" } }),
+  );
+  for (const page of pages) await page.getByText("heard by both").waitFor();
+  expect(trouble).toEqual([]);
+});
+
+test("a server that says nothing is one of which nothing can be told, until it is back", async () => {
+  const p = createProject();
+  const ui = p.start(["ui", "--port", "0", "--no-open"]);
+  let said = "";
+  await ui.until((text) => {
+    said = text;
+    return text.includes("Ctrl+C ends it\n");
+  });
+  const context = await browser.newContext();
+  atEnd(() => void context.close());
+  const page = await context.newPage();
+  await page.goto(/^http:\S+$/m.exec(said)?.[0] ?? "");
+  await page.getByText("live", { exact: true }).waitFor();
+  // Its process does not end, and its connections stay.
+  ui.child.kill("SIGSTOP");
+  await page.getByText("cannot tell").waitFor();
+  ui.child.kill("SIGCONT");
+  await page.getByText("live", { exact: true }).waitFor();
+});
+
+test("a page that shows a journal with another one in its place begins again", async () => {
+  const { home, journal } = homeWith([STARTED, ...iterationOf(1), ...iterationOf(2, ["long gone"])]);
+  const { page, origin } = await letIn(home);
+  await open(page, `${origin}/runs/${RUN}/stream`);
+  await page.getByText("live", { exact: true }).waitFor();
+  await page.getByText("long gone").waitFor();
+  writeFileSync(
+    journal,
+    [STARTED, ...iterationOf(1, ["from the beginning"])].map((body) => line(body)).join(""),
+  );
+  await page.getByText("from the beginning").waitFor();
+  expect(await page.getByText("long gone").count()).toBe(0);
+});
+
+test("the token of a file lets a browser in that has no link", async () => {
+  const { origin } = await letIn(homeWith(EVENTS).home, { token: "a long secret of mine" });
+  const context = await browser.newContext();
+  atEnd(() => void context.close());
+  const page = await context.newPage();
+  await page.goto(`${origin}/enter`);
+  await page.getByLabel("Token").fill("not the secret of mine");
+  await page.getByRole("button", { name: "Enter" }).click();
+  await page.getByText("This is not the token").waitFor();
+  await page.goto(`${origin}/enter`);
+  await page.getByLabel("Token").fill("a long secret of mine");
+  await page.getByRole("button", { name: "Enter" }).click();
+  await page.locator("[data-row]").waitFor();
+  expect(page.url()).toBe(`${origin}/`);
+});
+
+test("pages of others can neither read, listen nor write, whatever cookie the browser has", async () => {
+  const { home } = homeWith(EVENTS);
+  const { context, origin } = await letIn(home);
+  // Another port of this machine is the same site: the browser sends the cookie along.
+  const other = createServer((_, response) =>
+    response.setHeader("Content-Type", "text/html").end("<p>other</p>"),
+  );
+  atEnd(() => void other.close());
+  await once(other.listen(0, "127.0.0.1"), "listening");
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+  const tried = await page.evaluate(`(async () => {
+    const at = (path) => "${origin}" + path;
+    const wish = JSON.stringify({ action: "steer", text: "evil" });
+    const ask = (path, init) => fetch(at(path), { credentials: "include", ...init }).then(({ type, status }) => type + status, () => "refused");
+    const write = { method: "POST", body: wish };
+    const opened = (source, good) => new Promise((done) => { source.onerror = () => done("refused"); source[good] = () => done("open"); });
+    const script = document.body.appendChild(document.createElement("script"));
+    return [
+      await ask("/api/overview"),
+      await ask("/api/overview", { mode: "no-cors" }),
+      await ask("/api/runs/${RUN}", { ...write, headers: { "Content-Type": "application/json" } }),
+      await ask("/api/runs/${RUN}", { ...write, mode: "no-cors" }),
+      await opened(new EventSource(at("/api/live"), { withCredentials: true }), "onopen"),
+      await opened(new WebSocket(at("/api/live").replace("http", "ws")), "onopen"),
+      await new Promise((done) => { script.onerror = () => done("refused"); script.onload = () => done("open"); script.src = at("/api/overview"); }),
+    ];
+  })()`);
+  expect(tried).toEqual(Array(7).fill("refused"));
+  await page.evaluate(`(() => {
+    const wish = JSON.stringify({ action: "steer", text: "evil", x: "" });
+    const form = document.body.appendChild(document.createElement("form"));
+    const field = { name: wish.slice(0, -2), value: '"}' };
+    Object.assign(form, { method: "post", action: "${origin}/api/runs/${RUN}", enctype: "text/plain" });
+    form.appendChild(Object.assign(document.createElement("input"), field));
+    form.submit();
+  })()`);
+  await page.getByText("a page of another site may not ask").waitFor();
+  expect(existsSync(join(home, "runs", RUN, "steering.json"))).toBe(false);
 });
 
 test("a journal of 100,000 events opens at its end, and at any iteration", async () => {

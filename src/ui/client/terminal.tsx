@@ -63,12 +63,19 @@ async function openTerminal(
   const [{ Terminal }] = await Promise.all([import("@xterm/xterm"), loadStyle()]);
   const restore = allowStyles();
   const terminal = new Terminal({ disableStdin: !canType, scrollback: 0, cursorBlink: false });
-  const source = new EventSource(`/api/runs/${run}/terminal`);
-  source.addEventListener("screen", ({ data }) => {
-    const found = JSON.parse(String(data)) as Screen | null;
+  let source: EventSource | undefined;
+  // A browser has six connections to a server: a hidden tab gives its own back.
+  const look = (): void => {
+    source?.close();
+    if (document.visibilityState === "hidden") return;
+    source = new EventSource(`/api/runs/${run}/terminal`);
+    source.addEventListener("screen", ({ data }) => draw(JSON.parse(String(data)) as Screen | null));
+  };
+  const draw = (found: Screen | null): void => {
     if (found === null) {
-      source.close();
-      return onGone();
+      source?.close();
+      onGone();
+      return;
     }
     const { columns, rows, cursor, screen } = found;
     if (terminal.cols !== columns || terminal.rows !== rows) {
@@ -78,14 +85,17 @@ async function openTerminal(
     if (terminal.element === undefined) terminal.open(box);
     const place = `\u001b[${cursor.row + 1};${cursor.column + 1}H`;
     terminal.write(`\u001b[0m\u001b[H\u001b[2J${screen.replaceAll("\n", "\r\n")}${place}`);
-  });
+  };
+  look();
+  document.addEventListener("visibilitychange", look);
   // Keys must not overtake each other.
   let typed: Promise<unknown> = Promise.resolve();
   terminal.onData((keys) => {
     typed = typed.then(() => post(`/api/runs/${run}`, { action: "type", keys })).catch(onGone);
   });
   return () => {
-    source.close();
+    document.removeEventListener("visibilitychange", look);
+    source?.close();
     terminal.dispose();
     restore();
   };

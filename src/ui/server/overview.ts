@@ -126,13 +126,19 @@ function printOf(run: RunFolder, isLiving: boolean): string | undefined {
 }
 
 function rowOf(run: RunFolder, reading: Reading | undefined): RunRow {
-  const isLiving = reading !== undefined;
   try {
     return readRow(run, run.shown(), reading);
   } catch (error) {
     return {
       ...{ id: run.id, name: run.id, worker: null, recipe: "", group: "failed", result: "unknown" },
-      ...{ isLiving, startedAt: null, lastAt: null, activeMs: 0, iteration: 0, maxIterations: 0 },
+      ...{
+        isLiving: reading !== undefined,
+        startedAt: null,
+        lastAt: null,
+        activeMs: 0,
+        iteration: 0,
+        maxIterations: 0,
+      },
       ...{ costUsd: null, agent: "", project: "", task: "", line: (error as Error).message, question: null },
     };
   }
@@ -141,8 +147,7 @@ function rowOf(run: RunFolder, reading: Reading | undefined): RunRow {
 function readRow(run: RunFolder, spec: SpecRecord, reading: Reading | undefined): RunRow {
   const isLiving = reading !== undefined;
   const last = isLiving ? reading.last : run.lastEvent();
-  const standing = standingOf(run, spec, last, reading);
-  const { question, ...told } = standing;
+  const { question, ...told } = standingOf(run, spec, last, reading);
   const isWorker =
     spec.worker !== undefined && readRecord(workerFiles(run.home, spec.worker))?.run === run.id;
   return {

@@ -93,9 +93,12 @@ async function ask(url, headers = {}) {
 /** The entries of a stream: `next` resolves when so many more have come. */
 async function listen(url, headers) {
   const [response] = await once(get(url, { headers }), "response");
-  let [heard, wanted, resolve] = [0, 0, () => {}];
+  let [heard, wanted, resolve, rest] = [0, 0, () => {}, ""];
   response.setEncoding("utf8").on("data", (text) => {
-    heard += text.split("event: entry").length - 1;
+    const parts = `${rest}${text}`.split("event: entry");
+    heard += parts.length - 1;
+    // One that this piece ends in the middle of.
+    rest = parts.at(-1).slice(-"event: entr".length);
     if (heard >= wanted) resolve();
   });
   return {

@@ -15,17 +15,33 @@ import { stateCards, storyCards } from "./stories.js";
 import { endOf } from "./text.js";
 
 /** What a run came to so far. */
-const readingOf = growing<Fold & { unreadable: number }>(
-  ({ id }) => ({ state: initialState(id), iterations: [], unreadable: 0 }),
+interface Reading extends Fold {
+  unreadable: number;
+  /** The last words of an agent: of several in a row only the time of the last ones counts. */
+  said: string | undefined;
+}
+
+const SAID = /^\{"v":1,"type":"agent\.event"[^{]*"event":\{"type":"text".*\}\}$/;
+
+const readingOf = growing<Reading>(
+  ({ id }) => ({ state: initialState(id), iterations: [], unreadable: 0, said: undefined }),
   (reading, text) => {
-    const event = parseLine(text);
-    if (event === undefined) reading.unreadable += 1;
-    else iterationsOf(reading.state, [event], reading.iterations);
+    const isSaid = SAID.test(text);
+    reading.said = isSaid ? text : undefined;
+    if (!isSaid) take(reading, text);
   },
 );
 
+function take(reading: Reading, text: string): void {
+  const event = parseLine(text);
+  if (event === undefined) reading.unreadable += 1;
+  else iterationsOf(reading.state, [event], reading.iterations);
+}
+
 async function reportIn(run: RunFolder): Promise<{ report: Report; state: RunState; unreadable: number }> {
   const reading = await readingOf(run);
+  if (reading.said !== undefined) take(reading, reading.said);
+  reading.said = undefined;
   const { state, unreadable } = reading;
   return { report: reportFrom(reading, run.shown(), run.status(), new Date()), state, unreadable };
 }

@@ -7,28 +7,28 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1340, imports: [] },
+  leaves: { lines: 1343, imports: [] },
   process: { lines: 818, imports: [] },
-  settings: { lines: 900, imports: ["records"] },
+  settings: { lines: 896, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
-  agents: { lines: 1805, imports: [] },
-  records: { lines: 2388, imports: ["process", "agents"] },
-  workspace: { lines: 3501, imports: ["process", "records"] },
-  sandbox: { lines: 1404, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 2101, imports: ["process", "records", "workspace", "sandbox"] },
-  receipts: { lines: 800, imports: ["process", "records", "workspace", "verify"] },
-  loop: { lines: 920, imports: ["records"] },
+  agents: { lines: 1804, imports: [] },
+  records: { lines: 2406, imports: ["process", "agents"] },
+  workspace: { lines: 3700, imports: ["process", "records"] },
+  sandbox: { lines: 1403, imports: ["process", "agents", "records", "workspace"] },
+  verify: { lines: 2106, imports: ["process", "records", "workspace", "sandbox"] },
+  receipts: { lines: 799, imports: ["process", "records", "workspace", "verify"] },
+  loop: { lines: 914, imports: ["records"] },
   ask: { lines: 1035, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5394,
+    lines: 5406,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
-  hooks: { lines: 625, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1440, imports: ["process", "agents", "records", "ask"] },
+  hooks: { lines: 621, imports: ["guard", "records", "workspace", "recipes"] },
+  workers: { lines: 1444, imports: ["process", "agents", "records", "ask"] },
   /** With the parts that the HTML report and the dashboard share. */
-  views: { lines: 3431, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3495, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3583,
+    lines: 3695,
     imports: [
       "process",
       "settings",
@@ -48,14 +48,14 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   lanes: {
-    lines: 1500,
+    lines: 1243,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2423, imports: ["process", "records", "workspace", "verify", "views"] },
-  setup: { lines: 1035, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
-  library: { lines: 340, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
+  github: { lines: 2564, imports: ["process", "records", "workspace", "verify", "views"] },
+  setup: { lines: 1032, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
+  library: { lines: 336, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4430,
+    lines: 4495,
     imports: [
       "process",
       "settings",
@@ -77,17 +77,17 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
-  ui: { lines: 4531, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
+  ui: { lines: 4556, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
   /** Two engines, the fence in git, records to and fro, and the watch over a claim: each is a file. */
   fleet: {
     lines: 2747,
     imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
   },
-  cli: { lines: 1758, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1760, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_FILES = 449;
+const MOST_FILES = 452;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

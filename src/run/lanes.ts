@@ -1,8 +1,7 @@
-import { existsSync, rmdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { createHold } from "../ask/hold.js";
-import { RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
 import { type LaneHost, type LaneStart, type LanesSetup, runLanes } from "../lanes/lanes.js";
 import type { StoriesSetup } from "../lanes/list.js";
@@ -11,28 +10,20 @@ import { takeOver, untilResolved } from "../lanes/returned.js";
 import { storiesWork } from "../lanes/stories.js";
 import { copyReceipt } from "../receipts/write.js";
 import type { StoriesSpec } from "../recipes/stories/run.js";
-import { writeAtomic } from "../records/files.js";
 import { OWN_AGENT } from "../records/limited.js";
 import type { RunState } from "../records/run-state.js";
 import { iterationFolder, laneFolder } from "../records/runs.js";
 import { pendingWords } from "../records/words.js";
 import { checkNames } from "../verify/hidden.js";
 import { textAt } from "../workspace/content.js";
-import { setupHint } from "../workspace/dependencies.js";
-import { git, repositoryRoot } from "../workspace/git.js";
-import { commitOf } from "../workspace/landing/merge.js";
+import { repositoryRoot } from "../workspace/git.js";
 import { removeOwnWorktree } from "../workspace/landing/worktree.js";
-import {
-  createWorktree,
-  makeReady as makeReadyAt,
-  runTeardown,
-  type Setup,
-} from "../workspace/worktree/create.js";
-import { branchOf, LANES, locateWorktree, type Worktree } from "../workspace/worktree/worktree.js";
+import { runTeardown } from "../workspace/worktree/create.js";
+import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
 import { assemble, systemClock } from "./assemble.js";
 import { proofOf, proverOf } from "./landing/checks.js";
+import { makeReady, remove, removeEmpty } from "./lane-worktree.js";
 import type { Host, LanesSpec, RunContext, RunSpec } from "./spec.js";
-import { copiedFile, copiedInto } from "./trees.js";
 
 /** Where the lanes of a run are. */
 interface Site {
@@ -235,67 +226,4 @@ function ofLane(
         return known === undefined ? others : { ...others, [OWN_AGENT]: known };
       }),
   };
-}
-
-interface Making {
-  records: string;
-  slot: number;
-  stop: AbortSignal;
-  warn(text: string): void;
-}
-
-const SETUP_MS = 30 * 60_000;
-
-/** Makes the checkout of a lane, unless it exists. Returns the files that were copied into it. */
-async function makeReady(
-  { spec, settings, env }: RunContext,
-  { worktree: path, branch, base, lane }: LaneStart,
-  { records, slot, stop, warn }: Making,
-): Promise<string[]> {
-  const repository = spec.workspace;
-  const known = copiedInto(records);
-  if (known !== undefined && existsSync(path)) return known;
-  // A checkout that was cut off while it was made is made again; a branch with work on it stays.
-  await removeOwnWorktree(repository, path);
-  const tip = await commitOf(repository, `refs/heads/${branch}`);
-  const inside = relative(repositoryRoot(repository) ?? repository, repository);
-  const worktree = { name: lane, branch, path, workspace: join(path, inside) };
-  const setup = {
-    from: base,
-    command: settings.setup,
-    timeoutMs: SETUP_MS,
-    signal: stop,
-    ...{ env, slot, tell: () => {} },
-  };
-  if (tip === base) await git(repository, ["update-ref", "-d", `refs/heads/${branch}`, tip]);
-  const copied = await (tip === undefined || tip === base
-    ? createWorktree(repository, worktree, setup)
-    : again(repository, worktree, setup));
-  const hint = setupHint(worktree.workspace, path, process.env);
-  if (hint !== undefined) warn(hint);
-  writeAtomic(copiedFile(records), JSON.stringify(copied));
-  return copied;
-}
-
-/** The checkout of a branch with work on it, whose first one is gone. */
-async function again(at: string, { name, path, branch, workspace }: Worktree, setup: Setup) {
-  const { ok, stderr } = await git(at, ["worktree", "add", "--quiet", "--force", path, branch]);
-  if (ok) return makeReadyAt(at, path, workspace, setup);
-  const what = `cannot make the worktree of lane ${name} again: ${stderr.trim()}`;
-  throw new RalphError(what, { code: "worktree_failed" });
-}
-
-/** Removes the worktree and the branch of a lane whose work has landed. */
-async function remove(repository: string, worktree: string, branch: string): Promise<void> {
-  await removeOwnWorktree(repository, worktree);
-  await git(repository, ["update-ref", "-d", `refs/heads/${branch}`]);
-  removeEmpty(dirname(worktree));
-}
-
-function removeEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // The folder is not empty.
-  }
 }

@@ -136,8 +136,10 @@ describe("who may ask", () => {
     const { home } = homeWith(EVENTS);
     const { get, post } = await dashboardOf(home);
     await get(`/api/runs/${RUN}?_method=POST&action=kill`, { "x-http-method-override": "POST" });
+    const wish = JSON.stringify({ action: "steer", text: "x" });
+    const length = { "content-length": String(wish.length) };
     for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS"])
-      expect((await post(`/api/runs/${RUN}`, { action: "steer", text: "x" }, {}, method)).status).toBe(404);
+      expect((await post(`/api/runs/${RUN}`, wish, length, method)).status).toBe(404);
     expect(existsSync(join(home, "runs", RUN, "steering.json"))).toBe(false);
   });
 

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
@@ -52,7 +51,7 @@ describe("ralph ui begins", () => {
     const p = createProject();
     for (const [name, text] of Object.entries({ token: TOKEN, empty: "", short: "secret" }))
       p.write(name, text);
-    spawnSync("mkfifo", [join(p.dir, "pipe")]);
+    p.sh("mkfifo pipe");
     const { code, stdout, stderr } = await p.ralph("ui", "--no-open", ...flags);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(`ralph: error: ${said}`);

@@ -63,7 +63,7 @@ export function atEnd(action: () => void): void {
 
 export function temporaryFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "ralph-test-")));
-  cleanups.push(() => rmSync(path, { recursive: true, force: true }));
+  cleanups.push(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
   return path;
 }
 

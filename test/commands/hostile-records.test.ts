@@ -49,7 +49,7 @@ describe("records that were damaged", () => {
     });
     const { stdout, stderr } = await p.ralph("report", "--json");
     expect(stderr).toMatch(
-      /^ralph: warning: the journal of run \S+ has 1 unreadable lines; the report leaves them out\n$/,
+      /^ralph: warning: the journal of run \S+ has 1 unreadable lines, which are left out\n$/,
     );
     const { iterations } = JSON.parse(stdout) as { iterations: { iteration: number; checks: unknown[] }[] };
     expect(iterations.map(({ iteration, checks }) => [iteration, checks.length])).toEqual([

@@ -139,7 +139,7 @@ describe("ralph land", () => {
     const { code, stderr } = await p.ralph("land");
     expect([code, stderr]).toEqual([
       0,
-      expect.stringContaining("the branch ralph/w was kept: it is checked out in"),
+      expect.stringContaining("kept the branch ralph/w: it is checked out in"),
     ]);
     expect(p.sh("cd ../mine && git status --porcelain --branch")).toBe("## ralph/w\n");
   });

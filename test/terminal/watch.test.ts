@@ -180,7 +180,7 @@ describe("ralph watch", () => {
   it("starts as people start it, and q leaves it", async () => {
     const terminal = await openTerminal(createProject({ git: false }));
     terminal.type("ralph watch; echo code $?\n");
-    await terminal.shows("Nothing runs, and nothing ended today");
+    await terminal.shows("No loop runs, and none ended today");
     terminal.type("q");
     await terminal.shows("code 0");
   });

@@ -36,8 +36,8 @@ describe("ralph ui begins", () => {
   test.each([
     [["--port", "x"], "--port x: expected a whole number from 0 to 65535"],
     [["--port", "70000"], "--port 70000: expected a whole number from 0 to 65535"],
-    [["--host", "0.0.0.0"], "--host 0.0.0.0 lets other machines in, and there is no --token-file"],
-    [["--host", "::"], "--host :: lets other machines in, and there is no --token-file"],
+    [["--host", "0.0.0.0"], "--host 0.0.0.0 lets other machines in, which needs --token-file"],
+    [["--host", "::"], "--host :: lets other machines in, which needs --token-file"],
     [
       ["--host", "198.51.100.77", "--port", "0", "--token-file", "token"],
       "port 0 of 198.51.100.77 cannot be had",

@@ -92,9 +92,7 @@ describe("the folder of a report", () => {
     p.sh(before || "true");
     p.agent([{ bash, text: "COMPLETE" }]);
     const { code, stderr } = await p.ralph("loop", "t", "--check", "true", "--report-file", "out/r.json");
-    const said = stderr.includes(
-      "cannot write the report out/r.json: its folder now points elsewhere",
-    );
+    const said = stderr.includes("cannot write the report out/r.json: its folder now points elsewhere");
     expect({ code, said, files: p.sh("ls -A ../elsewhere") }).toEqual({ code: 0, said: files === "", files });
   });
 });

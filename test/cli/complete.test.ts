@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { AGENT_NAMES } from "../../src/agents/index.js";
 import { createProject, type Project } from "../kit.js";
 
 /** What is offered: one line for each, and nothing that is not. */
@@ -75,9 +76,7 @@ describe("ralph complete", () => {
     p.write(".ralph/settings.local.json", JSON.stringify(local));
     expect(await offered(p, "run", "--agent", "")).toEqual([
       ["gemini", "on PATH"],
-      ["claude", "not on PATH"],
-      ["codex", "not on PATH"],
-      ["opencode", "not on PATH"],
+      ...AGENT_NAMES.filter((name) => !["gemini", "amp"].includes(name)).map((name) => [name, "not on PATH"]),
       ["my agent", "profile in the settings"],
       ["amp", "profile in the settings"],
       ["a:$b", "profile in the settings"],

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { AGENT_NAMES } from "../../src/agents/index.js";
 import type { DoctorFinding } from "../../src/setup/doctor/context.js";
 import { createProject, eventually, isAlive, type Project } from "../kit.js";
 import { prints, realGit } from "../setup/doctor/machine.js";
@@ -55,7 +56,7 @@ describe("ralph doctor", () => {
           ...tool(at("claude"), "2.1.325"),
           auth: { variables: ["ANTHROPIC_API_KEY"] },
         }),
-        ...["codex", "amp", "gemini", "opencode"].map((name) =>
+        ...AGENT_NAMES.filter((name) => name !== "claude").map((name) =>
           ok("agents", name, "not installed", { installed: false }),
         ),
         ok("agents", "default", "claude, by the settings"),

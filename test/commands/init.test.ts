@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { AGENT_NAMES } from "../../src/agents/index.js";
 import { createProject } from "../kit.js";
 
 const PROMPT = `study README.md
@@ -118,8 +119,7 @@ Next: ralph run "WHAT YOU WANT DONE"
     const { code, stderr } = await p.ralph("init", "--yes");
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr:
-        "ralph: error: none of claude, codex, amp, gemini, opencode is on PATH (install one, or name another command: ralph init --yes --agent NAME)\n",
+      stderr: `ralph: error: none of ${AGENT_NAMES.join(", ")} is on PATH (install one, or name another command: ralph init --yes --agent NAME)\n`,
     });
     expect(p.exists(".ralph")).toBe(false);
   });

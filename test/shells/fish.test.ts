@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { AGENT_NAMES } from "../../src/agents/index.js";
 import { INSERTED, PROFILES, projectToComplete, type Typed, typed } from "./terminal.js";
 
 const START_UP = `
@@ -25,7 +26,7 @@ describe("completion in fish", () => {
     p.write("../home/.config/fish/config.fish", START_UP);
     expect(p.sh(`fish -c 'complete -C "ralph res"; complete -C "ralph run --agent="'`).split("\n")).toEqual([
       "resume\tcontinue a run or a worker that was paused, stopped or killed",
-      ...["claude", "codex", "amp", "gemini", "opencode"].map((name) => `--agent=${name}\tnot on PATH`),
+      ...AGENT_NAMES.map((name) => `--agent=${name}\tnot on PATH`),
       ...PROFILES.map((name) => `--agent=${name}\tprofile in the settings`),
       "",
     ]);

@@ -1,12 +1,14 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { AGENT_NAMES } from "../../../src/agents/index.js";
 import { examineAgents } from "../../../src/setup/doctor/agents.js";
 import type { DoctorContext, DoctorFinding } from "../../../src/setup/doctor/context.js";
 import { createProject, eventually, isAlive, type Project } from "../../kit.js";
 import { machine, prints, SETTINGS } from "./machine.js";
 
-const ABSENT = ["codex", "amp", "gemini", "opencode"].map((name) => ({
+const [, ...OTHERS] = AGENT_NAMES;
+const ABSENT = OTHERS.map((name) => ({
   name,
   status: "ok",
   message: "not installed",
@@ -36,7 +38,7 @@ describe("agents", () => {
       {
         name: "default",
         status: "problem",
-        message: "no agent is configured, and none of claude, codex, amp, gemini, opencode is on PATH",
+        message: `no agent is configured, and none of ${AGENT_NAMES.join(", ")} is on PATH`,
         fix: "install one, for example: npm install -g @anthropic-ai/claude-code; or use any command with --agent CMD",
       },
     ]);
@@ -107,7 +109,7 @@ describe("agents", () => {
       name: "default",
       status: "problem",
       message: "agent not found: clade",
-      fix: "did you mean claude? known agents: claude, codex, amp, gemini, opencode",
+      fix: `did you mean claude? known agents: ${AGENT_NAMES.join(", ")}`,
     });
   });
 

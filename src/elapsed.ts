@@ -1,7 +1,4 @@
-/**
- * Milliseconds by a clock that nobody sets. Node loads a dozen modules for the first `performance.now()`, which every
- * start of a run would wait for.
- */
+/** Milliseconds by a clock that nobody sets. The first `performance.now()` loads a dozen modules of Node. */
 export function elapsed(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1e6;

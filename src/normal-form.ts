@@ -1,9 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 
-/**
- * A text without what changes from one time to the next though nothing else does: colours, the folders of
- * absolute paths, temporary names, addresses, identifiers, times, numbers of lines.
- */
+/** A text without colours, folders, addresses, ids, times and numbers: all that differs each time. */
 export function normalForm(text: string): string {
   return applied([...RULES, [/\d+/g, "0"], ...ENDINGS], text);
 }

@@ -5,10 +5,7 @@ const PROMISE =
   /^[ \t]*[*_]{0,2}<promise>\s*(BLOCKED|DECIDE)\s*:((?:(?!<\/?promise>)[\s\S])*)<\/promise>[*_]{0,2}[ \t\r]*$/gim;
 const MAX_CHARS = 2000;
 
-/**
- * What an agent asks a human in its final message, the last one counts. Words that stand in its prompt are an
- * example there and no question of its own.
- */
+/** What an agent asks a human in its final message, the last one. Words of its prompt do not count. */
 export function questionIn(message: string, prompt: string): Question | undefined {
   const asked = plain(prompt);
   const own = [...message.matchAll(PROMISE)]

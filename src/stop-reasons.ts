@@ -10,10 +10,7 @@ interface StopRow {
   success: boolean;
   /** Status of a worker whose loop stopped so; null: the command that ended the loop has set it. */
   worker: "stopped" | "failed" | null;
-  /**
-   * What a resumed run makes of it. `over`: the decision stands until the run is closed. `look`: limits may have
-   * been raised or a question answered, so the loop decides again. `retry`: failures are counted from 0 again.
-   */
+  /** For a resume. `over`: it ends the same way. `look`: it decides again. `retry`: failures count from 0. */
   resume: "over" | "look" | "retry";
   /** The flags that raise the limit, behind `ralph resume RUN`. */
   raise?: string;

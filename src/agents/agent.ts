@@ -57,10 +57,7 @@ export interface LoopHooks {
   settings?: { content: Record<string, unknown>; file: string } | undefined;
 }
 
-/**
- * A folder that an agent must write to: below `$variable`, or below `folder` in the home folder. Without a
- * variable, also the project's own, if it exists.
- */
+/** A folder that an agent writes to: below `$variable`, or `folder` at home; without both, in the project. */
 export interface StateFolder {
   variable?: string;
   folder: string;

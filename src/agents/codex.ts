@@ -166,10 +166,7 @@ const LABELS: Record<LoopHook["event"], string> = {
   PostToolUse: "post_tool_use",
 };
 
-/**
- * The flags that set up the loop's hooks; none if the user sets up hooks the same way. Codex trusts each by
- * its digest: the flag that trusts them all would also run hooks from the repository.
- */
+/** The loop's hooks, unless the user sets hooks. Trusted by digest, so that the repository's are not. */
 function hookFlags(own: string[], wiring: LoopHooks | undefined): string[] {
   if (wiring === undefined || own.some((flag) => /^(-c|--config)?=?hooks[.=]/.test(flag))) return [];
   // A JSON string is also a TOML string.

@@ -53,10 +53,7 @@ const LIMITS = [
 /** The codes for it in a service's JSON answer. */
 const CODES = new RegExp(String.raw`"(?:type|code|status)"\s*:\s*(?:"(?:${CODE})"|429\b)`);
 
-/**
- * Whether an agent's own error text reports a usage limit. The text must begin with it: a text that merely
- * mentions limits does not count.
- */
+/** Whether an agent's own error text reports a usage limit: it begins with that, not merely mentions it. */
 export function tellsOfLimit(text: string): boolean {
   const message = plain(text, BEFORE_LIMIT);
   const saysSo = (words: string): boolean => LIMITS.some((pattern) => pattern.test(words));

@@ -1,7 +1,4 @@
-/**
- * Whether ralph can type into a program on a terminal. `isBusy`: ralph knows the program, and it is working.
- * `blocked`: it asks something that only a person can answer.
- */
+/** `isBusy`: a known program is working. `blocked`: it asks something that only a person can answer. */
 export type Readiness =
   | { state: "ready" }
   | { state: "waiting"; isBusy?: true }

@@ -48,10 +48,7 @@ export interface CallRecords {
   close(): { log: string; logError?: string };
 }
 
-/**
- * Keeps the prompt and all output in the iteration's folder. An iteration repeated after a crash keeps the
- * records of the first try.
- */
+/** Keeps the prompt and all output in the iteration's folder; after a crash, those of the first try stay. */
 export function openRecords(folder: string, extension: string, prompt: string, redact: Redact): CallRecords {
   let path = join(folder, `agent.${extension}`);
   for (let number = 2; existsSync(path); number += 1) path = join(folder, `agent.${number}.${extension}`);

@@ -51,10 +51,7 @@ export interface TerminalSetup extends AgentSetup {
   ): Promise<string | undefined>;
 }
 
-/**
- * Runs a command in a terminal of its own. What it writes is its answer; it is silent while its screen does
- * not change.
- */
+/** Runs a command in its own terminal: its output is its answer, an unchanged screen is silence. */
 export async function* runOnTerminal(
   setup: TerminalSetup,
   request: AgentRequest,

@@ -128,10 +128,7 @@ const PERIODS = 4;
 const WORKING_SHARE = 0.01;
 const MIN_WORK_MS = 20;
 
-/**
- * Reports an agent without a sign of life: no output, no changed file, no processor time used by its tree.
- * While it writes, nothing else is examined.
- */
+/** Reports an agent without output, changed files or processor time. While it writes, nothing is examined. */
 function watchActivity(
   { fingerprint, alive, isHeld, ...rules }: Supervision,
   tree: ProcessTree,

@@ -70,10 +70,7 @@ export const TOOLS = `
   copy|copy_if_different|copy_directory cp
 `;
 
-/**
- * What programs write to: `all`, `last`, `rest` of their arguments; `into`: what lands there; values of
- * flags.
- */
+/** What programs write to: `all`, `last`, `rest` of their arguments; `into`: what lands there; flags. */
 export const WRITERS = `
   tee|rm|rmdir|unlink|mkfifo|ed|vim|nano|emacs|sponge|touch|shred|truncate|mkdir|setfacl|script|wipefs|mkswap all
   cp|ln|install into

@@ -54,10 +54,7 @@ function say(text: string): boolean {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/**
- * Reads at once, which is faster than a stream; leaves a pipe that is not ready to a stream. undefined: more
- * than a hook reads.
- */
+/** Reads at once, which is faster than a stream, unless the pipe is not ready. undefined: too much. */
 async function readStdin(): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -7,10 +7,7 @@ export interface CompiledModule<T> {
   keep(use?: () => void): void;
 }
 
-/**
- * Runs a file of the build that is one function, with the code that an earlier process compiled. `digest` is
- * the file's digest, `folder` is `dist`.
- */
+/** Runs a bundle of the build with the code that an earlier process compiled. `folder` is `dist`. */
 export function loadCompiled<T>(file: string, digest: string, folder: string): CompiledModule<T> {
   const cache = `${file}.${digest}.${process.version}-${process.arch}.cache`;
   const { source, cachedData } = readKept(cache) ?? { source: readFileSync(file, "latin1") };
@@ -43,10 +40,7 @@ function readKept(cache: string): { source: string; cachedData: Buffer } | undef
   }
 }
 
-/**
- * Source and cache in one file, so that one read suffices: V8 compares only the length of a source. Other
- * processes see the whole file or nothing.
- */
+/** Source and cache are one file, so that one read suffices; V8 compares only the length of a source. */
 function writeKept(cache: string, source: string, script: Script): void {
   const begun = `${cache}.${process.pid}`;
   try {

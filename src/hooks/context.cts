@@ -13,10 +13,7 @@ export const context: Hook = async ({ session: id, transcript }, { env }) => {
   return isNew && session.set(String(threshold)) ? alert(threshold, "stories") : undefined;
 };
 
-/**
- * A new session starts without thresholds. A compacted context keeps them: its transcript is as long as
- * before, and the agent would get every warning again.
- */
+/** A new session has no thresholds; a compacted one keeps them: its transcript is as long as before. */
 export const sessionStart: Hook = async ({ session, sent }, { env }) => {
   if (session !== undefined && sent["source"] !== "compact") openSession("context", session, env).forget();
   return undefined;
@@ -69,10 +66,7 @@ const SEVERITIES = [
 ] as const;
 type Threshold = (typeof SEVERITIES)[number][0];
 
-/**
- * The highest threshold that a transcript has reached; a missing transcript is empty. The estimate errs on
- * the high side: a transcript does not shrink when its context is compacted.
- */
+/** The highest threshold reached. The estimate is high: compacting does not shrink a transcript. */
 export function thresholdOf(transcript: string | undefined, windowTokens: number): Threshold | undefined {
   if (transcript === undefined) return undefined;
   const bytes = statSync(transcript, { throwIfNoEntry: false })?.size ?? 0;

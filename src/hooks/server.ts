@@ -24,10 +24,7 @@ export type Answers = Partial<Record<LoopHookName, (input: HookInput) => Promise
 const REQUEST_MS = 10_000;
 const CHECK_MS = 1000;
 
-/**
- * Answers the hooks of an agent on this machine for as long as a run lasts, without keeping the process
- * alive. undefined: the system does not let it listen.
- */
+/** Answers agents of this machine; does not keep the process alive. undefined: it cannot listen. */
 export async function startHookServer(token: string, answers: Answers, requestMs: number = REQUEST_MS) {
   // Disconnects a client that sends too slowly.
   const patience = { requestTimeout: requestMs, headersTimeout: requestMs };

@@ -7,10 +7,7 @@ import { openSession } from "./context.cjs";
 import type { HookInput } from "./hook.cjs";
 import { block, type Hook, type HookContext, isAnsweredByLoop, MAX_BLOCKS, parseObject } from "./hook.cjs";
 
-/**
- * Runs when the agent wants to stop in a folder where a loop over stories works. Without a loop to ask, the
- * hook relies on what the loop wrote into the folder: that can keep an agent working, but proves nothing.
- */
+/** For an agent in a folder of stories. Without a loop to ask, it relies on files, and proves nothing. */
 export const stop: Hook = async (input, context) => {
   if (isAnsweredByLoop(context.env)) return undefined;
   // Claude Code names the project, even after the agent has changed its folder.

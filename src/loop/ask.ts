@@ -24,10 +24,7 @@ export interface AgentCall extends Pick<AgentRequest, "prompt" | "agent" | "isDo
   hasWorked?: (() => boolean) | undefined;
 }
 
-/**
- * Asks the agent, or another one when it is limited or down. "again": the loop has waited for a limit, and
- * repeats the iteration.
- */
+/** Asks the agent, or another when it is limited or down. "again": repeat the iteration after a wait. */
 export async function* ask(
   run: Run,
   iteration: number,

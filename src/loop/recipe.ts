@@ -27,10 +27,7 @@ export interface Recipe {
   readonly keepsStories?: true;
   /** A `RalphError` ends the run with its message. */
   plan(context: PlanContext): Promise<Plan>;
-  /**
-   * Runs after every agent, even one that failed. Expected failures are verdicts, not errors. undefined: a
-   * signal came before the verdict.
-   */
+  /** Runs after every agent. Expected failures are verdicts. undefined: a signal came before the verdict. */
   verify(answer: Answer, context: VerifyContext): AsyncGenerator<LoopEventBody, Verdict | undefined>;
   /** Runs the checks before the first iteration; left out if the user did not ask, or there are none. */
   baseline?(context: VerifyContext): AsyncGenerator<LoopEventBody, CheckFinished[] | undefined>;

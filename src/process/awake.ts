@@ -12,10 +12,7 @@ const CAFFEINATE: Words = ["caffeinate", "-i"];
 const INHIBIT: Words = ["systemd-inhibit", "--what=idle:sleep", "--who=ralph", "--why=a loop is running"];
 const MAX_CHARS = 1000;
 
-/**
- * Keeps the machine awake. The helper runs `cat` on a pipe that only this process holds, so it ends with this
- * process, however that ends. undefined: the system has no such program.
- */
+/** The helper reads a pipe of this process, and ends with it. undefined: the system has no such program. */
 export function keepAwake(
   onEnd: (why: string) => void,
   env: NodeJS.ProcessEnv = process.env,

@@ -9,10 +9,7 @@ const LSOF = "/usr/sbin/lsof";
 /** These daemons stay in a repository and hold no lock. */
 const DAEMONS = /(?:fsmonitor|credential-cache)--daemon/;
 
-/**
- * The files that a living process of this user has open; or all of them while a git that this process did not
- * start runs in one of the folders, because git closes a lock file that it still holds.
- */
+/** The files that a process has open; all of them while another git runs: it closes locks that it holds. */
 export function heldFiles(files: string[], folders: string[]): string[] {
   if (process.platform !== "linux") {
     if (/(?:^|\/)git(?:-\S*)?\s*$/m.test(ps("-A", "-o", "comm="))) return files;

@@ -21,10 +21,7 @@ const SHORT_POLL_MS = 5;
 const UNCLEAR_MS = 1000;
 const AFTER_KILL_MS = 10_000;
 
-/**
- * Sends SIGTERM to the whole tree, and SIGKILL to what remains after the grace. Resolves with the number of
- * processes when none is left. `pids` limits the search.
- */
+/** SIGTERM to the whole tree, SIGKILL after the grace. Resolves with their number when all are gone. */
 export async function killTree(tree: ProcessTree, graceMs: number, pids?: PidRange): Promise<number> {
   const members: Members = new Map();
   const told = new Set<number>();

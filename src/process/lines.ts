@@ -3,10 +3,7 @@ const CR = 0x0d;
 
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
-/**
- * Splits bytes at LF alone: U+2028 and a lone CR are ordinary text. Decodes line by line, so that no
- * character of a whole line is cut in two. Cuts off a line at the limit and drops the rest of it.
- */
+/** Splits bytes at LF alone, never inside a character; cuts a line off at the limit and drops its rest. */
 export function createLineSplitter(maxBytes: number = MAX_LINE_BYTES) {
   let pending: Buffer[] = [];
   let pendingBytes = 0;

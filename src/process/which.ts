@@ -25,10 +25,7 @@ function isExecutable(path: string): boolean {
   return orElse(() => accessSync(path, constants.X_OK) === undefined, false);
 }
 
-/**
- * The environment of a program that ralph runs for itself while an agent writes in the workspace. `npx` and
- * `npm run` put folders of the project on PATH, where an agent could leave its own `git`.
- */
+/** The environment without the project's folders on PATH, where an agent could leave its own `git`. */
 export function withOuterPath(env: NodeJS.ProcessEnv, workspace: string): NodeJS.ProcessEnv {
   const path = env["PATH"];
   return path === undefined ? env : { ...env, PATH: outerPath(path, workspace) };

@@ -99,10 +99,7 @@ export function withVariables(env: Environment, variables: AgentVariables): Envi
   return Object.assign({ ...env }, ...Object.values(variables), variables[OWN_AGENT]);
 }
 
-/**
- * The agents that take over, by their roles: those that are given, else those of the settings. The model of the
- * settings is for the agent that they name, and for no other.
- */
+/** The agents that take over, by role: those given, else the settings'. Its model is for its agent alone. */
 export function netAgents(
   { fallbackAgents, escalateModel }: Nets,
   own: AgentChoice,

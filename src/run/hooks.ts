@@ -60,10 +60,7 @@ export async function startHooks(
 
 const MAX_SETTINGS_BYTES = 1024 * 1024;
 
-/**
- * Adds the hooks to the settings that the user gave to the agent, as JSON or as the name of a file. Settings that
- * cannot be read go to the agent as they are, without hooks.
- */
+/** Adds the hooks to the settings that the user gave the agent; unreadable ones go to it as they are. */
 function settingsOf(
   { agent, words, flags, workspace }: AgentSetup,
   file: string,

@@ -151,10 +151,7 @@ function openRecords({ folder, redact, spec }: RunContext, state: Readonly<RunSt
       if (event.type === "iteration.finished" || event.type === "run.finished") journal.check();
       return clean;
     },
-    /**
-     * Iterations that last are on the disk before the next one ends; the disk works while its agent starts. Of
-     * iterations that take no time, several are written together.
-     */
+    /** Long iterations reach the disk before the next ends; of short ones several are written together. */
     async boundary(event: LoopEvent): Promise<void> {
       await recordTree(event);
       if (event.type !== "iteration.finished" || elapsed() - last < SYNC_EVERY_MS) return;

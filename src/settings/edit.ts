@@ -6,10 +6,7 @@ import { isTree, type SettingsFile } from "./merge.js";
 import { inTodaysWords, todaysName } from "./older.js";
 import { validate } from "./validate.js";
 
-/**
- * One of the files as it is after a key was set: `level` 0 is the user's, 1 the project's, 2 the local one. Writes
- * nothing.
- */
+/** A file with a key set, not written; `level`: 0 the user's, 1 the project's, 2 the local one. */
 export async function withKey(workspace: string, level: number, key: string, value: string) {
   const below: SettingsFile[] = [];
   for (const file of settingsFiles().slice(0, level)) below.push(...(await fileAt(workspace, file)));

@@ -1,9 +1,6 @@
 import { type ParseError, parse } from "jsonc-parser";
 
-/**
- * Reads a text with comments, and commas after the last of a list; `isStrict`: one of plain JSON. `mistake`: what
- * stands where the text stops being that, and where.
- */
+/** Reads JSON with comments and trailing commas, unless `isStrict`. `mistake`: where it stops being that. */
 export function readJsonText(text: string, isStrict = false): { value: unknown; mistake?: string } {
   const mistakes: ParseError[] = [];
   const options = { allowTrailingComma: !isStrict, disallowComments: isStrict };

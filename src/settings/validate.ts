@@ -72,10 +72,7 @@ function expectation(issue: z.core.$ZodIssue): string {
     .replace(/boolean$/, "boolean: true or false");
 }
 
-/**
- * The top file that says something there, or else nearest to it: a mistake stands where the value comes
- * from. A list is taken as a whole from one file.
- */
+/** The top file with a value there, or nearest to it. A list is taken as a whole from one file. */
 function fileWith(path: Path, files: SettingsFile[]): SettingsFile | undefined {
   const list = path.findIndex((key) => typeof key === "number");
   for (let length = list === -1 ? path.length : list; length > 0; length -= 1) {

@@ -31,10 +31,7 @@ export function assignment(): (Assignment & { pane: string }) | undefined {
   return current;
 }
 
-/**
- * Takes folder, environment and command from the process that opened the window. Until the loop has started,
- * the opener gets its errors, and the loop ends when the opener goes away.
- */
+/** Takes folder, environment and command from the opener, who gets errors until the loop has started. */
 export async function takeAssignment(path: string): Promise<string[]> {
   const socket = connect(path);
   opener = socket;

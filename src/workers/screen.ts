@@ -12,10 +12,7 @@ export interface Screen {
 
 const FORMAT = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}";
 
-/**
- * The agent's own pane if it has one, else the loop's. Looks again each time: tmux gives the output of a pane
- * to one reader only, and that is the loop.
- */
+/** The agent's own pane, else the loop's, looked at anew: tmux gives output to one reader, the loop. */
 export async function screenOf(worker: Worker): Promise<Screen | undefined> {
   const { tmux, loop, agent } = await panesAt(worker);
   const pane = (agent ?? loop)?.pane;

@@ -81,10 +81,7 @@ function invalidFlag(message: string): RalphError {
   return new RalphError(message, { code: "flag_invalid" });
 }
 
-/**
- * Reserves a name; of several processes that want it at once, one gets it. The result either forgets an
- * earlier worker with that name, or restores it.
- */
+/** Reserves a name for one of several processes. The result forgets an earlier worker, or restores it. */
 function reserveName(home: string, name: string): (what: "keep" | "give back") => void {
   const { path } = workerFiles(home, name);
   const workers = dirname(path);
@@ -129,10 +126,7 @@ const HELLO_MS = 30_000;
 /** The path of a socket must be short. */
 const LONGEST_FOLDER = 80;
 
-/**
- * Opens a window with a loop in it. Resolves when the loop has started; a number is the exit code of a loop
- * that did not start, whose window is closed.
- */
+/** Opens a window with a loop in it. Resolves when that has started, or with its exit code if it has not. */
 export async function openLoop(
   tmux: Tmux,
   assignment: Assignment,

@@ -39,10 +39,7 @@ export function readState(files: WorkerFiles): StateReading {
   return inTurn(files.turnLock, () => readPatiently(files));
 }
 
-/**
- * Changes the file while no other process writes it. `own`: the loop's own knowledge, in case the file is
- * missing or invalid.
- */
+/** Changes the file in turn. `own`: what the loop knows, in case the file is missing or invalid. */
 export function updateState(
   files: WorkerFiles,
   change: (state: WorkerState) => Partial<WorkerState>,

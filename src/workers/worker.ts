@@ -24,10 +24,7 @@ export interface Worker extends WorkerFiles {
   damage: string | undefined;
 }
 
-/**
- * `waiting`: for the end of a usage limit. `crashed`: its process is gone, though it should run. `unknown`:
- * its state file is unreadable.
- */
+/** `waiting`: for a usage limit. `crashed`: its process is gone. `unknown`: its state file is unreadable. */
 type LoopStatus = "running" | "paused" | "waiting" | "stopped" | "failed" | "crashed" | "unknown";
 
 export function readWorker(home: string, name: string): Worker {
@@ -94,10 +91,7 @@ const RECENT_MS = 24 * 3_600_000;
 /** How many of the latest runs a list shows. */
 const RECENT_RUNS = 20;
 
-/**
- * Every worker; every run that belongs to none, while it runs and for a day after its end, of the latest `most`. Reads
- * files only.
- */
+/** Every worker, and each run of the latest `most` that runs or ended within a day. Reads files only. */
 export function loopRows(home: string, warn: (text: string) => void, most = RECENT_RUNS): LoopRow[] {
   const workers = workerNames(home).map((name) => readWorker(home, name));
   for (const worker of workers) warnOfDamage(worker, warn);

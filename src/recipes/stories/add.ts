@@ -26,10 +26,7 @@ export function addStory(folder: StoriesFolder, title: string, criteria: string[
   return id;
 }
 
-/**
- * A list of stories that knows no reviews, such as a prd.json, or a Markdown checklist; `passed`: have to be reviewed
- * here.
- */
+/** A list without reviews, such as a prd.json or a Markdown checklist; `passed`: have to be reviewed here. */
 export function importStories(
   file: string,
   text = readAnyText("stories", file, "."),

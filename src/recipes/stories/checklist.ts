@@ -12,10 +12,7 @@ interface DraftStory {
 /** `US-001: Add the cart` */
 const NUMBERED = /^([A-Z][A-Z\d]*-\d+)\s*[:.)–—-]*\s+(\S.*)$/;
 
-/**
- * The list of stories that a Markdown text holds: each item of a checklist is a story, and the items below it are its
- * criteria. Below a heading that begins with an id, such as `US-001: Add the cart`, the items are its criteria.
- */
+/** Each item of a checklist is a story, items below it its criteria; so are those below `US-001: …`. */
 export function storiesOfChecklist(text: string, name: string) {
   const tokens = new Lexer().lex(text.replace(/^\uFEFF/, ""));
   const title = tokens.find((token) => isHeading(token) && !NUMBERED.test(plain(token.text)));

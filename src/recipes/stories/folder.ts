@@ -66,10 +66,7 @@ function template(part: Part): string {
   return readFileSync(inPackage(`plugin/templates/${name}`), "utf8");
 }
 
-/**
- * Writes the templates that are not there yet, and those to `replace`, and the line in .gitignore. `name` is that of
- * the feature. Returns the names of what was written.
- */
+/** Writes the missing templates and those to `replace`, and the line in .gitignore; returns what it wrote. */
 export function writeTemplates(
   folder: StoriesFolder,
   { name, replace = [] }: { name?: string | undefined; replace?: Part[] } = {},

@@ -117,10 +117,7 @@ function lossFindings(old: Before, stories: Story[], before: Snapshot, only?: st
   return [finding(id, "acceptanceCriteria", message)];
 }
 
-/**
- * Criteria of other stories that may have taken over those of a story that nobody had begun: it may be split, and its
- * first part submitted at once. Where no story is added, nothing may take the place of a criterion.
- */
+/** Criteria of other stories may take over those of one that nobody had begun, if a story is added. */
 function movedFrom(story: Story, old: Before, stories: Story[], before: Snapshot): string[] {
   const isSplit = stories.some(({ id }) => !before.has(id));
   const hasNew = story.acceptanceCriteria.some((criterion) => !old.acceptanceCriteria?.includes(criterion));

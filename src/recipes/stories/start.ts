@@ -35,10 +35,7 @@ export function tasksIn(dir: string, workspace: string, rules?: ReviewRules): Ta
   throw new RalphError(mistakes(name, findings), { code: "tasks_invalid", hint });
 }
 
-/**
- * What has to be so before a run, and what the user should know of the repository. `dirty`: what is not committed,
- * outside of the folder of the stories, from the top of the repository on.
- */
+/** Checks the repository before a run. `dirty`: uncommitted files outside of the stories' folder. */
 export async function readyToStart(
   { project, dir }: StoriesFolder,
   inWorktree: boolean,
@@ -71,10 +68,7 @@ export async function readyToStart(
   return { dirty, warnings };
 }
 
-/**
- * A crash may have cut off the agent of the latest run of this folder: approvals since then were verified by nobody
- * and are put back. Returns the ids of their stories.
- */
+/** Puts approvals back that a crash left unverified. Returns the ids of their stories. */
 export async function putBackUnverified(
   { project, dir }: StoriesFolder,
   folder: RunFolder,

@@ -69,10 +69,7 @@ export function treeIn(text: string | undefined): JsonTree {
   return isTree(value) ? value : {};
 }
 
-/**
- * Check 1: whether the text is a list of stories, and what is wrong where it is not. `adapt` makes one of what another
- * program wrote.
- */
+/** Check 1: is it a list of stories? `adapt` makes one of what another program wrote. */
 export function readTasks(
   text: string | undefined,
   name = "ralph/tasks.json",
@@ -185,10 +182,7 @@ export function filledIn(value: unknown): unknown {
   return { project: "", branchName: "", description: "", ...value, userStories };
 }
 
-/**
- * The list without what was found: review fields, criteria and stories are what they were before, all other edits
- * stay. A list that is no list any more is the one from before.
- */
+/** The list with the fields that were found as they were before; a broken list is the one from before. */
 export function mended(
   now: TaskList | undefined,
   before: TaskList,

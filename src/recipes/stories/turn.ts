@@ -27,10 +27,7 @@ import { tasksIn } from "./start.js";
 import { modeOf } from "./state.js";
 import { type Finding, isSameList, mended, type Reading, readTasks, type TaskList, treeIn } from "./tasks.js";
 
-/**
- * Begins where the last iteration was verified to end, or with what a person made of that since the run was stopped or
- * paused. After a crash, what the agent did is undone without a word.
- */
+/** Begins where the last iteration ended, or where a person left it; undoes what a crash cut off. */
 export async function beginTurn(
   run: StoriesRun,
   { iteration, answered }: Pick<PlanContext, "iteration" | "answered">,
@@ -220,9 +217,7 @@ export interface Ending {
 const MEDDLED = `changed while the checks ran, so ralph restored it: no test or script may change it.`;
 const COMMIT = "Commit all of them, with progress.txt and tasks.json.";
 
-/**
- * Judges what the agent left, and puts back what it, or a check, may not have done. `meddled`: what checks did is reported, and counts for nothing.
- */
+/** Judges what the agent left, and undoes what it may not do. `meddled`: what checks did, only told. */
 export async function endTurn(run: StoriesRun, turn: Turn, { handover, answer, asks, failures }: Ending) {
   const { iteration, byChecks } = turn;
   const { text, work, edited, changed, blamed } = handover;
@@ -274,10 +269,7 @@ function onePerStory(findings: Finding[]): Finding[] {
   return findings.filter(({ story, check }) => story === undefined || check === 2.5 || !moved.has(story));
 }
 
-/**
- * The run ends, or waits, before what an agent did was judged: its review fields go back to what they were. What it
- * left is kept, and judged when the run goes on if the agent had answered.
- */
+/** The run ends or waits before a verdict: review fields go back; what the agent left is judged later. */
 export async function closeTurn(run: StoriesRun, turn: Turn, known?: Handover): Promise<void> {
   const { text, files } = known ?? (await takeOver(run, turn));
   restore(run, turn.iteration, files);

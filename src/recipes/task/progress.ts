@@ -19,10 +19,7 @@ export interface ProgressEntry extends Omit<TaskWork, "results" | "failed"> {
   completionTag: string | null;
 }
 
-/**
- * The history of a run for people and for the next agent. The one in the records is what counts; the one in
- * the project is a copy of it that agents can read, and write.
- */
+/** The history of a run. The one in the records counts; agents read, and write, the copy in the project. */
 export function createProgress(context: Pick<TaskContext, "records" | "workspace" | "redact">) {
   const { records, workspace, redact } = context;
   const own = join(records, "progress.md");

@@ -140,6 +140,16 @@ describe("the house", () => {
     expect(cyclesIn(new Map(FILES.map((path) => [path, importsOf(path)])))).toEqual([]);
   });
 
+  test("has no type name that means two things", () => {
+    const names = FILES.flatMap((path) =>
+      [...(TEXTS.get(path) ?? "").matchAll(/^(?:export )?(?:interface|type) (\w+)/gm)].map(
+        ([, name]) => `${name} ${roomOf(path)}`,
+      ),
+    );
+    const rooms = [...new Set(names)].map((one) => one.split(" ")[0]);
+    expect(rooms.filter((name, index) => rooms.indexOf(name) < index)).toEqual([]);
+  });
+
   test("has no file that is too long, and not too many of them", () => {
     expect(FILES.filter((path) => linesOf(path) > LONGEST_FILE)).toEqual([]);
     expect(FILES.length).toBeLessThanOrEqual(MOST_FILES);

@@ -37,7 +37,7 @@ function workerHome(): string {
   return home;
 }
 
-interface WorkerFlags {
+interface FleetWorkerFlags {
   slots?: string;
   tag?: string[];
   name?: string;
@@ -54,7 +54,7 @@ export async function worker({
   tag: tags = [],
   name = hostname(),
   maxCost,
-}: WorkerFlags): Promise<number> {
+}: FleetWorkerFlags): Promise<number> {
   const count = wholeNumber("--slots", slots, 1);
   const cost = maxCost === undefined ? undefined : dollars("--max-cost", maxCost);
   for (const tag of tags) checkTag(tag);

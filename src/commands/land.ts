@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Landed } from "../run/landing/land.js";
+import type { LandOutcome } from "../run/landing/land.js";
 import type { LandingAsked } from "../run/landing/plan.js";
 import { handleSignals } from "../run/signals.js";
 import { readSpec } from "../run/spec.js";
@@ -33,7 +33,7 @@ export async function landCommand(name: string | undefined, flags: LandFlags): P
   }
 }
 
-async function tell(ended: Landed, { json = false }: LandFlags): Promise<number> {
+async function tell(ended: LandOutcome, { json = false }: LandFlags): Promise<number> {
   const { into, branch } = ended.plan;
   if (ended.kind === "landed") {
     if (ended.left !== undefined) warn(harmlessLine(ended.left));
@@ -49,7 +49,7 @@ async function tell(ended: Landed, { json = false }: LandFlags): Promise<number>
   throw failure(`landing_${ended.kind}`, why, whatToDo(ended), EXITS[ended.kind] ?? 1);
 }
 
-function landedText(landed: Landed & { kind: "landed" }): string {
+function landedText(landed: LandOutcome & { kind: "landed" }): string {
   const { plan, old, new: commit, checks, unverified, receipt, unproven } = landed;
   const { into, title, repository } = plan;
   const passed = `${plural(checks.length, "check")} passed on the merge, twice`;
@@ -59,13 +59,13 @@ function landedText(landed: Landed & { kind: "landed" }): string {
   );
   const brought = branchAt(repository) === into ? `updated the checkout ${repository}\n` : "";
   const proof = receipt === undefined ? (unproven ?? "") : `ralph verify ${quoteWord(receipt)} re-checks it`;
-  return `Landed in ${into}: ${harmlessLine(title)} (${how})\n${brought}${proof && `${proof}\n`}`;
+  return `LandOutcome in ${into}: ${harmlessLine(title)} (${how})\n${brought}${proof && `${proof}\n`}`;
 }
 
 /** Nothing was verified, or somebody else was at work: the same command may do it later. */
-const EXITS: Partial<Record<Landed["kind"], number>> = { in_the_way: 2, moved: 2 };
+const EXITS: Partial<Record<LandOutcome["kind"], number>> = { in_the_way: 2, moved: 2 };
 
-function whatToDo({ plan: { branch, into, run, spec }, ...ended }: Landed): string | undefined {
+function whatToDo({ plan: { branch, into, run, spec }, ...ended }: LandOutcome): string | undefined {
   const name = run.name();
   const { worktree = "" } = spec;
   const go = existsSync(worktree) ? `cd ${quoteWord(worktree)}` : `git switch ${quoteWord(branch)}`;

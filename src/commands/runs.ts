@@ -46,7 +46,7 @@ export async function runs(flags: RunsFlags): Promise<number> {
 const NO_RUNS = "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT";
 const NONE_LIKE_THAT = "No run matches.";
 
-type RunRow = ReturnType<typeof rowOf>;
+type ListedRun = ReturnType<typeof rowOf>;
 
 const DAMAGED = {
   ...{ name: null, recipe: "", status: "damaged", reason: null, result: "unknown", iterations: 0 },
@@ -99,7 +99,7 @@ const FOLDER_CHARS = 14;
 /** Where nobody knows how wide the terminal is. */
 const COLUMNS = 80;
 
-function table(found: RunRow[], most: number): string[] {
+function table(found: ListedRun[], most: number): string[] {
   const newest = found.toReversed();
   const ordered = [...newest.filter((one) => one.isHere), ...newest.filter((one) => !one.isHere)];
   const cells = ordered.slice(0, most).map(({ run, row, at }) => {
@@ -132,7 +132,7 @@ const AGES: [unit: string, ms: number][] = [
 ];
 
 /** `14 runs · $3.20, 2 of unknown cost · 9 of 12 that ended are done (75%)` */
-function totals(found: RunRow[]): string {
+function totals(found: ListedRun[]): string {
   const rows = found.map(({ row }) => row);
   const costs = rows.flatMap(({ costUsd }) => costUsd ?? []);
   const unknown = rows.length - costs.length;

@@ -3,7 +3,7 @@ import type { RecipeSpec } from "../recipes/registry.js";
 import { ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { hasAnswer } from "../records/words.js";
-import { type NetFlags, netsFrom, type RequestFlags, requestFrom, type Start } from "../run/flags.js";
+import { type NetFlags, netsFrom, type RecipeStart, type RequestFlags, requestFrom } from "../run/flags.js";
 import { prepareResume, prepareRun } from "../run/prepare.js";
 import { sandboxInForce } from "../run/sandbox.js";
 import { handleSignals } from "../run/signals.js";
@@ -25,7 +25,7 @@ export type ResumeFlags = NetFlags & ShowFlags;
 export type Elsewhere = (
   flags: RequestFlags,
   loaded: LoadedSettings,
-  start: Start & Remarks,
+  start: RecipeStart & Remarks,
 ) => Promise<number>;
 
 interface Remarks {
@@ -36,7 +36,7 @@ interface Remarks {
 export async function startRun(
   { elsewhere, ...flags }: StartFlags,
   loaded: LoadedSettings,
-  { warnings = [], notes = [], ...start }: Start & Remarks,
+  { warnings = [], notes = [], ...start }: RecipeStart & Remarks,
 ): Promise<number> {
   if (elsewhere !== undefined) return elsewhere(flags, loaded, { warnings, notes, ...start });
   const target = reportTarget(flags);

@@ -13,7 +13,7 @@ import {
   storiesFolder,
   writeTemplates,
 } from "../recipes/stories/folder.js";
-import { readTurn, type Stories, type StoriesSpec } from "../recipes/stories/run.js";
+import { readTurn, type StoriesAt, type StoriesSpec } from "../recipes/stories/run.js";
 import { putBackUnverified, readyToStart, runsOf, spentOn, tasksIn } from "../recipes/stories/start.js";
 import {
   boardOf,
@@ -280,7 +280,7 @@ export async function verify(flags: FolderFlags & PrintFlags & ReviewFlags): Pro
     ...({ kind: "stories", dir, hasReviewer: false, dirty: [] } as const),
     ...(await rulesFor(workspace, flags)),
   };
-  const stories: Stories = { spec, files: storyFiles(dir), workspace, inRepository: true };
+  const stories: StoriesAt = { spec, files: storyFiles(dir), workspace, inRepository: true };
   // In a pause the stories are the user's.
   const turn = known?.rest === undefined ? known : undefined;
   const { tasks, findings } = await stopFindings(stories, turn, []);

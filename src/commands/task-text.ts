@@ -12,19 +12,19 @@ export interface TaskText {
 }
 
 /** The same, with the issue that it came from. */
-export interface Asked extends TaskText {
+export interface GivenTask extends TaskText {
   link?: IssueLink;
 }
 
 /** What its worktree is called after. */
-export function titleOf({ prompt, promptFile = "", link }: Asked): string {
+export function titleOf({ prompt, promptFile = "", link }: GivenTask): string {
   return link === undefined ? (prompt ?? promptFile) : `${link.number} ${link.title}`;
 }
 
 const STDIN = "-";
 
 /** One of TEXT, `-p TEXT`, `-f FILE` and `--issue N`. stdin and issues are read once: the text stays with the run. */
-export async function taskText(text: string | undefined, flags: TaskText & IssueFlags): Promise<Asked> {
+export async function taskText(text: string | undefined, flags: TaskText & IssueFlags): Promise<GivenTask> {
   const { issue } = flags;
   const named = { "--prompt": flags.prompt, "--prompt-file": flags.promptFile, "--issue": issue };
   const given = Object.entries({ TEXT: text, ...named });

@@ -23,7 +23,7 @@ import { checkScm } from "../workspace/scm.js";
 import type { IssueFlags } from "./issue.js";
 import { failure } from "./output.js";
 import { type StartFlags, startRun } from "./start-run.js";
-import { type Asked, readStdin, type TaskText, taskText, titleOf } from "./task-text.js";
+import { type GivenTask, readStdin, type TaskText, taskText, titleOf } from "./task-text.js";
 
 /** `ralph run`: asks one prompt until it is done. */
 export async function run(
@@ -104,7 +104,7 @@ async function withTask(
     throw failure("prompt_choice", `--spec and ${other} exclude each other`, "give one of them");
   }
   const texts = definedOf({ prompt, promptFile, issue, trustAuthor });
-  const text: Asked = spec === "-" ? { prompt: await readStdin() } : await taskText(given, texts);
+  const text: GivenTask = spec === "-" ? { prompt: await readStdin() } : await taskText(given, texts);
   const file = spec === "-" ? undefined : (spec ?? text.promptFile);
   const { prompt: task, link } = text;
   return { ...others, task, ...(link && { link }), ...(file !== undefined && { spec: file }) };

@@ -14,7 +14,7 @@ import type { JobProgress } from "./job.js";
 import { lifeOf } from "./life.js";
 import { pusherOf } from "./push.js";
 import type { Branch } from "./remote.js";
-import type { Site } from "./site.js";
+import type { ClaimSite } from "./site.js";
 import { type Upload, uploadOf } from "./upload.js";
 import { wordsFor } from "./words.js";
 
@@ -23,7 +23,7 @@ const UPLOAD_MS = 500;
 type Finished = LoopEvent & RunFinished;
 
 interface Attended {
-  site: Site;
+  site: ClaimSite;
   branch: Branch;
   prepared: PreparedRun;
   /** How much of the journal the store has. */
@@ -122,7 +122,7 @@ function isAtWork(state: Readonly<RunState>, { lanes }: RunSpec): boolean {
 }
 
 interface Parts {
-  site: Site;
+  site: ClaimSite;
   spec: RunSpec;
   pusher: ReturnType<typeof pusherOf>;
   heard: ReturnType<typeof wordsFor>;

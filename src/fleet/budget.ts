@@ -17,7 +17,7 @@ export function ledgerKey(now: Date): string {
   return `budget:${now.toISOString().slice(0, 10)}`;
 }
 
-interface Wish {
+interface Withdrawal {
   id: string;
   /** What all jobs of the day may cost together. */
   cap: number;
@@ -34,7 +34,7 @@ interface Wish {
 export async function reserve(
   store: Store,
   key: string,
-  { id, cap, limit, spent }: Wish,
+  { id, cap, limit, spent }: Withdrawal,
 ): Promise<number | undefined> {
   let granted: number | undefined;
   await change<Ledger>(store, key, (ledger = EMPTY) => {

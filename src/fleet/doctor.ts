@@ -10,17 +10,17 @@ import { type Engine, openEngine } from "./engine.js";
 import { inBare, openRemote, push, type Remote, tipsOf, withRemote } from "./remote.js";
 
 /** One thing that a fleet needs. */
-export interface Finding {
+export interface FleetFinding {
   name: string;
   status: "ok" | "warning" | "problem";
   text: string;
 }
 
-type Look = Omit<Finding, "name">;
+type Condition = Omit<FleetFinding, "name">;
 
-const ok = (text: string): Look => ({ status: "ok", text });
-const warning = (text: string): Look => ({ status: "warning", text });
-const problem = (text: string): Look => ({ status: "problem", text });
+const ok = (text: string): Condition => ({ status: "ok", text });
+const warning = (text: string): Condition => ({ status: "warning", text });
+const problem = (text: string): Condition => ({ status: "problem", text });
 
 const LEAST_BYTES = 2 * 1024 ** 3;
 
@@ -29,12 +29,12 @@ export async function examineFleet(
   address: FleetAddress,
   home: string,
   url: string | undefined,
-): Promise<Finding[]> {
+): Promise<FleetFinding[]> {
   const engine = await openEngine(address).catch((error: RalphError) => {
     if (error.code === "fleet_unreachable") return error;
     throw error;
   });
-  const looks: [name: string, look: () => Look | Promise<Look>][] = [
+  const looks: [name: string, look: () => Condition | Promise<Condition>][] = [
     ["engine", () => engineOf(engine)],
     ["clock", () => clockOf(engine)],
     ["disk", () => diskOf(home)],
@@ -44,7 +44,7 @@ export async function examineFleet(
       () => (url === undefined ? warning("no remote origin here: --repo URL names one") : remoteOf(url)),
     ],
   ];
-  const findings: Finding[] = [];
+  const findings: FleetFinding[] = [];
   for (const [name, look] of looks)
     findings.push({
       name,
@@ -54,7 +54,7 @@ export async function examineFleet(
   return findings;
 }
 
-async function engineOf(engine: Engine | Error): Promise<Look> {
+async function engineOf(engine: Engine | Error): Promise<Condition> {
   if (engine instanceof Error) throw engine;
   const { store, shown } = engine;
   const { name, isDurable } = await store.describe();
@@ -65,7 +65,7 @@ async function engineOf(engine: Engine | Error): Promise<Look> {
 }
 
 /** Leases are counted by clocks: of the engine, and in PostgreSQL of the workers, too. */
-async function clockOf(engine: Engine | Error): Promise<Look> {
+async function clockOf(engine: Engine | Error): Promise<Condition> {
   if (engine instanceof Error) return warning("not compared with the engine's");
   const { store, leaseMs } = engine;
   const before = Date.now();
@@ -77,7 +77,7 @@ async function clockOf(engine: Engine | Error): Promise<Look> {
   return ok(`within ${after - before + off} ms of the engine's`);
 }
 
-function diskOf(home: string): Look {
+function diskOf(home: string): Condition {
   const { bavail, bsize } = statfsSync(home);
   const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GB free in ${home}`;
   return bavail * bsize < LEAST_BYTES
@@ -85,7 +85,7 @@ function diskOf(home: string): Look {
     : ok(free);
 }
 
-function agentsHere(): Look {
+function agentsHere(): Condition {
   const found = AGENT_NAMES.filter((name) => which(name, "/").status === "found");
   return found.length > 0
     ? ok(found.join(", "))
@@ -93,7 +93,7 @@ function agentsHere(): Look {
 }
 
 /** Pushes as workers do, to a branch of its own that it takes away again. */
-async function remoteOf(url: string): Promise<Look> {
+async function remoteOf(url: string): Promise<Condition> {
   const folder = mkdtempSync(join(tmpdir(), "ralph-fleet-"));
   try {
     const remote = await openRemote(folder, url, {});

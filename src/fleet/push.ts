@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { settleWorktree } from "../workspace/worktree/leftovers.js";
 import type { ClaimState } from "./claim.js";
 import { type Branch, laneMoves, movesOf, type Pushed, push as pushTo } from "./remote.js";
-import type { Site } from "./site.js";
+import type { ClaimSite } from "./site.js";
 
 const PUSH_AGAIN_MS = 1000;
 const MOST_REFUSALS = 5;
 
 /** Brings the work to the remote, one push at a time. */
-export function pusherOf({ context, job: { data }, lease }: ClaimState, site: Site, branch: Branch) {
+export function pusherOf({ context, job: { data }, lease }: ClaimState, site: ClaimSite, branch: Branch) {
   const hasLanes = data.request.lanes !== undefined;
   let last = performance.now();
   let turn: Promise<unknown> = Promise.resolve();

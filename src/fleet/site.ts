@@ -15,7 +15,7 @@ import { type Branch, inBare, putBackLanes } from "./remote.js";
 import type { Store } from "./store.js";
 
 /** Where a claim works: a folder of its own with the records, a repository and a worktree, which no other claim knows. */
-export interface Site {
+export interface ClaimSite {
   claim: string;
   path: string;
   /** Of ralph, for this claim alone. */
@@ -28,7 +28,7 @@ export function claimName(id: string, epoch: number): string {
   return `${id}-${epoch}`;
 }
 
-export function siteOf(home: string, id: string, epoch: number): Site {
+export function siteOf(home: string, id: string, epoch: number): ClaimSite {
   const claim = claimName(id, epoch);
   const path = join(home, "claims", claim);
   // The worktrees of lanes come beside this one, whose folder gives its branch the name.
@@ -46,7 +46,7 @@ export function hasRoom(home: string): boolean {
 
 /** The worktree of the run, as it was pushed last; lanes are put back beside it, and begin where the run began. */
 export async function makeWorktree(
-  { repository, worktree }: Site,
+  { repository, worktree }: ClaimSite,
   job: JobData,
   branch: Branch,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function makeWorktree(
   });
 }
 
-export function removeSite({ path }: Site): void {
+export function removeSite({ path }: ClaimSite): void {
   rmSync(path, { recursive: true, force: true });
 }
 
@@ -69,7 +69,7 @@ export function removeSite({ path }: Site): void {
  * Variables for agents and checks. They find no credentials for the remote: git asks no helper of the user's for a
  * password, and ssh takes no key.
  */
-export function claimEnvironment({ claim }: Site): Record<string, string> {
+export function claimEnvironment({ claim }: ClaimSite): Record<string, string> {
   return {
     [CLAIM_VARIABLE]: claim,
     GIT_CONFIG_COUNT: "1",
@@ -83,7 +83,7 @@ export function claimEnvironment({ claim }: Site): Record<string, string> {
 /** The records of the run so far, from the store; undefined: it has not begun. */
 export async function earlierRecords(
   store: Store,
-  { home }: Site,
+  { home }: ClaimSite,
   id: string,
 ): Promise<RunFolder | undefined> {
   const folder = await downloadRun(store, home, id);
@@ -96,7 +96,7 @@ const SETUP_MS = 30 * 60_000;
 
 /** Makes the run ready in the worktree: from its start, or from its records. */
 export async function prepareClaim(
-  site: Site,
+  site: ClaimSite,
   { id, name, createdAt, base, folder: inside, request, remote, branch }: JobData,
   earlier: RunFolder | undefined,
   preparing: { signal: AbortSignal; tell(text: string): void },

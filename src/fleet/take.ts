@@ -16,6 +16,7 @@ import { CLAIM_VARIABLE, JOB_VERSION, type JobProgress } from "./job.js";
 import { holdLease } from "./lease.js";
 import { fetchCommit, openRemote, ownRepository, type Remote, takeBranch } from "./remote.js";
 import {
+  type ClaimSite,
   claimEnvironment,
   claimName,
   earlierRecords,
@@ -23,7 +24,6 @@ import {
   makeWorktree,
   prepareClaim,
   removeSite,
-  type Site,
   siteOf,
 } from "./site.js";
 
@@ -143,7 +143,7 @@ async function work(claim: ClaimState): Promise<void> {
 
 async function run(
   claim: ClaimState,
-  site: Site,
+  site: ClaimSite,
   remote: Remote,
   earlier: RunFolder | undefined,
 ): Promise<void> {

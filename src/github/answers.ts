@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { RalphError } from "../errors.js";
 import { harmlessLine } from "../views/harmless.js";
-import type { Check, Comment, Issue, LineComment, Person, PullRequest, Review } from "./forge.js";
-import type { Answer } from "./gh.js";
+import type { Comment, ForgeCheck, Issue, LineComment, Person, PullRequest, Review } from "./forge.js";
+import type { GhAnswer } from "./gh.js";
 
 /** What GitHub answers, as far as ralph reads it. */
 
-export function parsed<T>(schema: z.ZodType<T>, { text }: Answer, host: string): T {
+export function parsed<T>(schema: z.ZodType<T>, { text }: GhAnswer, host: string): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
@@ -121,7 +121,7 @@ export const Pull = z
 
 const FAILED = ["failure", "timed_out", "startup_failure", "error"];
 
-function statusOf(isOver: boolean, conclusion: string): Check["status"] {
+function statusOf(isOver: boolean, conclusion: string): ForgeCheck["status"] {
   if (!isOver) return "running";
   return FAILED.includes(conclusion) ? "failed" : "passed";
 }
@@ -131,14 +131,14 @@ export const CheckRun = z
     ...{ id: z.number(), name, status: z.string(), conclusion: z.string().nullish() },
     output: z.object({ title: text, summary: text, text }).nullish(),
   })
-  .transform(({ id, name, status, conclusion, output }): Check => {
+  .transform(({ id, name, status, conclusion, output }): ForgeCheck => {
     const said = [output?.title, output?.summary, output?.text].filter(Boolean).join("\n");
     return { id, name, status: statusOf(status === "completed", conclusion ?? ""), said, hasLog: true };
   });
 
 export const Status = z
   .object({ id: z.number(), context: name, state: z.string(), description: text })
-  .transform(({ id, context: name, state, description: said }): Check => {
+  .transform(({ id, context: name, state, description: said }): ForgeCheck => {
     return { id, name, status: statusOf(state !== "pending", state), said, hasLog: false };
   });
 

@@ -7,7 +7,7 @@ import { marked, markerOf } from "./markers.js";
 const STALE_MS = 24 * 3_600_000;
 
 /** A comment by which a ralph has taken an issue. */
-export interface Claim {
+export interface IssueClaim {
   comment: number;
   /** Of the run. */
   name: string;
@@ -21,7 +21,7 @@ export function isRalph({ login, mayWrite, isProgram }: Person, self: string | u
 }
 
 /** The claims of an issue, the oldest first, also those that nobody renewed. Words of strangers claim nothing. */
-export function claimsIn(comments: Comment[], self?: string): (Claim & { updatedAt: string })[] {
+export function claimsIn(comments: Comment[], self?: string): (IssueClaim & { updatedAt: string })[] {
   return [...comments]
     .sort((a, b) => a.id - b.id)
     .flatMap(({ id, author, body, updatedAt }) => {
@@ -31,7 +31,7 @@ export function claimsIn(comments: Comment[], self?: string): (Claim & { updated
 }
 
 /** The oldest one that stands. */
-export function standingClaim(comments: Comment[], self?: string, now = Date.now()): Claim | undefined {
+export function standingClaim(comments: Comment[], self?: string, now = Date.now()): IssueClaim | undefined {
   return claimsIn(comments, self).find(({ updatedAt }) => now - Date.parse(updatedAt) < STALE_MS);
 }
 
@@ -39,7 +39,7 @@ export function standingClaim(comments: Comment[], self?: string, now = Date.now
  * Claims an issue for a run. All write first and look then: of several, the oldest comment has it, and the others take
  * theirs back. undefined: somebody else was quicker.
  */
-export async function claim(forge: Forge, issue: number, name: string): Promise<Claim | undefined> {
+export async function claim(forge: Forge, issue: number, name: string): Promise<IssueClaim | undefined> {
   const mine = await forge.issues.comment(issue, claimText(name));
   const first = standingClaim(await forge.issues.comments(issue), mine.author.login);
   if (first?.comment === mine.id) return first;
@@ -48,7 +48,7 @@ export async function claim(forge: Forge, issue: number, name: string): Promise<
 }
 
 /** Others see that its run lives. false: it is gone, or another one has the issue, as this machine slept for too long. */
-export async function renew(forge: Forge, issue: number, { comment, name }: Claim): Promise<boolean> {
+export async function renew(forge: Forge, issue: number, { comment, name }: IssueClaim): Promise<boolean> {
   const comments = await forge.issues.comments(issue);
   const first = standingClaim(comments, await forge.self());
   const isOthers = first !== undefined && first.comment !== comment;
@@ -58,7 +58,7 @@ export async function renew(forge: Forge, issue: number, { comment, name }: Clai
 }
 
 /** It is over: the comment stays for people, and claims nothing any more. */
-export function release(forge: Forge, { comment, name }: Claim, outcome: string): Promise<void> {
+export function release(forge: Forge, { comment, name }: IssueClaim, outcome: string): Promise<void> {
   return forge.issues.edit(
     comment,
     marked(`ralph worked on this as \`${name}\`: ${outcome}.`, `claimed ${name}`),

@@ -17,7 +17,7 @@ import { forgeOf, requirePush } from "./remote.js";
 
 type Tell = (text: string) => void;
 
-export interface Asked {
+export interface DeliveryRequest {
   isDraft?: boolean;
   base?: string | undefined;
   reviewers?: string[];
@@ -34,11 +34,11 @@ export interface Delivered {
  * Pushes the branch of a run that has ended, and opens its pull request, or brings the one that there is up to date.
  * However often it is called, and by however many at once, there is one pull request.
  */
-export async function deliver(run: RunFolder, asked: Asked, tell: Tell): Promise<Delivered> {
+export async function deliver(run: RunFolder, asked: DeliveryRequest, tell: Tell): Promise<Delivered> {
   return whenFree(join(run.path, "github.lock"), () => deliverAlone(run, asked, tell));
 }
 
-async function deliverAlone(run: RunFolder, asked: Asked, tell: Tell): Promise<Delivered> {
+async function deliverAlone(run: RunFolder, asked: DeliveryRequest, tell: Tell): Promise<Delivered> {
   const { isDraft = false, reviewers = [] } = asked;
   const { checkout, branch } = branchOfRun(run);
   await returnPasswords(run.home, checkout);

@@ -1,9 +1,9 @@
 import { createExcerpt, ending, readable } from "../verify/excerpt.js";
 import { likeness } from "../verify/failure.js";
 import {
-  type Check,
   type Comment,
   type Forge,
+  type ForgeCheck,
   fullName,
   type LineComment,
   type PullRequest,
@@ -29,7 +29,7 @@ export interface Feedback {
 /** All that is on a pull request. */
 export interface Seen {
   pull: PullRequest;
-  checks: Check[];
+  checks: ForgeCheck[];
   reviews: Review[];
   lineComments: LineComment[];
   comments: Comment[];

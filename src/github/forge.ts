@@ -57,9 +57,9 @@ export interface Forge {
     askReviewers(number: number, reviewers: string[]): Promise<void>;
   };
   checks: {
-    of(commit: string): Promise<Check[]>;
+    of(commit: string): Promise<ForgeCheck[]>;
     /** What a failed check printed, or what it says of itself. */
-    log(check: Check): Promise<string>;
+    log(check: ForgeCheck): Promise<string>;
   };
   reviews: {
     list(pull: number): Promise<Review[]>;
@@ -132,7 +132,7 @@ interface NewPullRequest {
   isDraft: boolean;
 }
 
-export interface Check {
+export interface ForgeCheck {
   id: number;
   name: string;
   status: "running" | "passed" | "failed";

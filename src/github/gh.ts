@@ -5,13 +5,13 @@ import { which, withOuterPath } from "../process/which.js";
 import { type ForgeOptions, waitAfter } from "./forge.js";
 
 /** An answer of the server, whatever it says. */
-export interface Answer {
+export interface GhAnswer {
   status: number;
   headers: Map<string, string>;
   text: string;
 }
 
-interface Asked {
+interface GhRequest {
   method: Method;
   path: string;
   body?: unknown;
@@ -30,10 +30,10 @@ interface GhOptions extends ForgeOptions {
 
 export interface Gh {
   /** The same answer as before costs nothing: the server is asked whether it has changed. */
-  get(path: string): Promise<Answer>;
+  get(path: string): Promise<GhAnswer>;
   /** All pages. */
   list(path: string): Promise<unknown[]>;
-  write(method: Method, path: string, body?: unknown, find?: Find): Promise<Answer>;
+  write(method: Method, path: string, body?: unknown, find?: Find): Promise<GhAnswer>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -46,7 +46,7 @@ const FULL_PAGE = 100;
 
 export function createGh(options: GhOptions): Gh {
   const { host, patienceMs, tell, stop } = options;
-  const known = new Map<string, { etag: string; answer: Answer }>();
+  const known = new Map<string, { etag: string; answer: GhAnswer }>();
   let waitedMs = 0;
 
   const wait = async (ms: number): Promise<void> => {
@@ -63,7 +63,7 @@ export function createGh(options: GhOptions): Gh {
   };
 
   /** What may have been done, though its answer got lost; undefined: it is to be asked again, after a while. */
-  const afterLoss = async (failure: RalphError, lost: number, find?: Find): Promise<Answer | undefined> => {
+  const afterLoss = async (failure: RalphError, lost: number, find?: Find): Promise<GhAnswer | undefined> => {
     if (failure.code === "gh_login") throw failure;
     const found = await find?.();
     if (found !== undefined) return { status: 200, headers: new Map(), text: JSON.stringify(found) };
@@ -73,7 +73,7 @@ export function createGh(options: GhOptions): Gh {
   };
 
   /** An answer that counts: limits are waited out, and what got lost is looked for before it is asked again. */
-  const ask = async (request: Asked, find?: Find, tries = 1): Promise<Answer> => {
+  const ask = async (request: GhRequest, find?: Find, tries = 1): Promise<GhAnswer> => {
     const asked = await call(options, request);
     if (stop?.aborted) throw interrupted();
     const answer = answerIn(asked);
@@ -87,7 +87,7 @@ export function createGh(options: GhOptions): Gh {
     return ask(request, find, tries);
   };
 
-  const get = async (path: string): Promise<Answer> => {
+  const get = async (path: string): Promise<GhAnswer> => {
     const before = known.get(path);
     const answer = await ask({ method: "GET", path, etag: before?.etag });
     if (answer.status === 304 && before !== undefined) return before.answer;
@@ -102,7 +102,7 @@ export function createGh(options: GhOptions): Gh {
       const all: unknown[] = [];
       let next: string | undefined = path;
       for (let page = 0; next !== undefined && page < MAX_PAGES; page += 1) {
-        const answer: Answer = checked(await get(next), host, next);
+        const answer: GhAnswer = checked(await get(next), host, next);
         const items = itemsIn(JSON.parse(answer.text));
         all.push(...items);
         // The same full page may have another one behind it the next time.
@@ -115,7 +115,7 @@ export function createGh(options: GhOptions): Gh {
   };
 }
 
-async function call({ host, stop }: GhOptions, { method, path, body, etag }: Asked): Promise<Captured> {
+async function call({ host, stop }: GhOptions, { method, path, body, etag }: GhRequest): Promise<Captured> {
   const headers = [
     ["Accept", "application/vnd.github+json"],
     ["X-GitHub-Api-Version", "2022-11-28"],
@@ -165,7 +165,7 @@ export async function ghVersion(): Promise<string> {
 }
 
 /** undefined: there was no answer. */
-function answerIn({ stdout }: Captured): Answer | undefined {
+function answerIn({ stdout }: Captured): GhAnswer | undefined {
   const [, status] = /^HTTP\/[\d.]+ (\d{3})/.exec(stdout) ?? [];
   if (status === undefined) return undefined;
   const [head = "", separator = ""] = /^[\s\S]*?(\r?\n\r?\n)/.exec(stdout) ?? [stdout];
@@ -183,7 +183,7 @@ function splitAt(line: string, separator: string): [string, string] {
 }
 
 /** How long the server wants to be left alone; undefined: it does not say so. */
-function limitOf({ status, headers, text }: Answer): number | undefined {
+function limitOf({ status, headers, text }: GhAnswer): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = Number(headers.get("retry-after"));
   if (headers.has("retry-after") && Number.isFinite(after)) return Math.max(1, after) * 1000;
@@ -196,7 +196,7 @@ function limitOf({ status, headers, text }: Answer): number | undefined {
 
 function failureOf(
   { exitCode, stderr, timedOut }: Captured,
-  answer: Answer | undefined,
+  answer: GhAnswer | undefined,
   host: string,
   asked: string,
 ): RalphError {
@@ -218,7 +218,7 @@ function failureOf(
 }
 
 /** The answer, unless the server refused. */
-export function checked(answer: Answer, host: string, what: string): Answer {
+export function checked(answer: GhAnswer, host: string, what: string): GhAnswer {
   const { status } = answer;
   if (status < 400) return answer;
   if (status === 401)
@@ -234,7 +234,7 @@ export function checked(answer: Answer, host: string, what: string): Answer {
 }
 
 /** What the server says is wrong, with its details. */
-export function messageIn({ text }: Answer): string {
+export function messageIn({ text }: GhAnswer): string {
   try {
     const { message, errors = [] } = JSON.parse(text) as { message?: unknown; errors?: unknown[] };
     const details = errors.flatMap((one) => (one as { message?: unknown }).message ?? []);
@@ -250,7 +250,7 @@ function itemsIn(value: unknown): unknown[] {
 }
 
 /** As a path that gh takes on any host. */
-function nextPage({ headers }: Answer): string | undefined {
+function nextPage({ headers }: GhAnswer): string | undefined {
   const [, address] = /<([^>]+)>;\s*rel="next"/.exec(headers.get("link") ?? "") ?? [];
   return address?.replace(/^https?:\/\/[^/]+\/(?:api\/v3\/)?/, "");
 }

@@ -8,7 +8,7 @@ import { createRedactor } from "../records/redact.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { storeAnswer } from "../records/words.js";
 import { harmlessLine } from "../views/harmless.js";
-import { type Claim, claim, claimsIn, isRalph, release, renew, standingClaim } from "./claims.js";
+import { claim, claimsIn, type IssueClaim, isRalph, release, renew, standingClaim } from "./claims.js";
 import { deliver } from "./deliver.js";
 import type { Comment, Forge, Issue } from "./forge.js";
 import { isOwn, marked, markerOf } from "./markers.js";
@@ -166,10 +166,10 @@ function answerTo(asked: Comment | undefined, comments: Comment[]): string | und
   return said.map(({ author, body }) => `${author.login} (${author.role}) says:\n\n${body}`).join("\n\n");
 }
 
-type Work = (stop: AbortSignal) => Promise<number>;
+type IssueWork = (stop: AbortSignal) => Promise<number>;
 
 /** From a claim to what came of it, told in the issue. Returns 0, or 1 where nothing came of it. */
-async function atWork(context: Context, mine: Claim, work: Work): Promise<number> {
+async function atWork(context: Context, mine: IssueClaim, work: IssueWork): Promise<number> {
   // Another intake of this machine may be about to start this run, or to report it.
   const turn = whenFree(join(context.home, `${mine.name}.lock`), () => heldWork(context, mine, work), 0);
   return turn.catch((error: unknown) => {
@@ -178,7 +178,7 @@ async function atWork(context: Context, mine: Claim, work: Work): Promise<number
   });
 }
 
-async function heldWork(context: Context, mine: Claim, work: Work): Promise<number> {
+async function heldWork(context: Context, mine: IssueClaim, work: IssueWork): Promise<number> {
   const { forge, issue, home, stop, tell } = context;
   const lost = new AbortController();
   const hold = async (): Promise<void> => {
@@ -203,7 +203,7 @@ async function heldWork(context: Context, mine: Claim, work: Work): Promise<numb
   return report(context, mine, run);
 }
 
-async function report(context: Context, mine: Claim, run: RunFolder): Promise<number> {
+async function report(context: Context, mine: IssueClaim, run: RunFolder): Promise<number> {
   const { forge, issue, tell } = context;
   const { number } = issue;
   const { success, question, reason, message, iterations } = run.state() ?? {};

@@ -76,10 +76,10 @@ async function remotesOf(checkout: string): Promise<{ remote: string; address: s
   return [...found].sort((a, b) => Number(b.remote === "origin") - Number(a.remote === "origin"));
 }
 
-type Place = Pick<Repo, "host" | "owner" | "name">;
+type RepoPlace = Pick<Repo, "host" | "owner" | "name">;
 
 /** `https://host/owner/name.git`, `git@host:owner/name`, `ssh://git@host:22/owner/name`. */
-function placeOf(address: string): Place | undefined {
+function placeOf(address: string): RepoPlace | undefined {
   const [, host = "", path = ""] =
     /^(?:https?|ssh|git):\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/(.+)$/.exec(address) ??
     /^(?:[^/@:]+@)?([^/@:]+):(?!\/)(.+)$/.exec(address) ??
@@ -91,7 +91,7 @@ function placeOf(address: string): Place | undefined {
 }
 
 /** `12`, `#12`, or the address of an issue or a pull request. */
-export function numberedPlace(flag: string, given: string): { number: number; place: Place | undefined } {
+export function numberedPlace(flag: string, given: string): { number: number; place: RepoPlace | undefined } {
   const [, plain] = /^#?([1-9]\d*)$/.exec(given.trim()) ?? [];
   if (plain !== undefined) return { number: Number(plain), place: undefined };
   const [, host, owner, name, number] =
@@ -105,8 +105,8 @@ export function numberedPlace(flag: string, given: string): { number: number; pl
   });
 }
 
-function isSame(a: Place, b: Place): boolean {
-  const name = ({ host, ...place }: Place): string => `${host}/${fullName(place)}`.toLowerCase();
+function isSame(a: RepoPlace, b: RepoPlace): boolean {
+  const name = ({ host, ...place }: RepoPlace): string => `${host}/${fullName(place)}`.toLowerCase();
   return name(a) === name(b);
 }
 

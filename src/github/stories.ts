@@ -3,7 +3,7 @@ import { harmless, harmlessLine } from "../views/harmless.js";
 import { fullName, type Issue } from "./forge.js";
 import { type ForgeAsked, forgeOf } from "./remote.js";
 
-interface Asked extends ForgeAsked {
+interface StoriesRequest extends ForgeAsked {
   label: string | undefined;
   milestone: string | undefined;
   trustAuthor: boolean;
@@ -12,7 +12,7 @@ interface Asked extends ForgeAsked {
 /** The open issues of a repository as a list of stories: its name, and the text of a prd.json. */
 export async function storiesOnGitHub(
   checkout: string,
-  asked: Asked,
+  asked: StoriesRequest,
 ): Promise<{ name: string; text: string }> {
   const { label, milestone, trustAuthor, ...options } = asked;
   const forge = await forgeOf(checkout, options);

@@ -1,5 +1,5 @@
 import type { Function as FunctionNode, SyntaxNode } from "unbash";
-import type { Issue } from "./finding.js";
+import type { Risk } from "./finding.js";
 import { ALIASES, VALUED } from "./programs.js";
 import type { Site } from "./site.js";
 import { rowsIn, UNKNOWN } from "./text.js";
@@ -54,7 +54,7 @@ export interface Scope {
 
 /** What all parts of a command share. */
 export interface Session {
-  report(issue: Issue, words: string[]): void;
+  report(issue: Risk, words: string[]): void;
   /** Follows a part of the command; a field, because words and statements need each other. */
   run(node: SyntaxNode, scope: Scope, input?: Stream): Stream;
   judge(call: Call): Stream;

@@ -1,10 +1,10 @@
 import { type Call, type Variable, variablesIn } from "./call.js";
-import { type Issue, refuse } from "./finding.js";
+import { type Risk, refuse } from "./finding.js";
 import { isInside, resolvePath, TEMPORARY } from "./paths.js";
 import { isUnknown, namesIn, UNKNOWN } from "./text.js";
 
 /** Why variables that a command sets make other programs run something else. */
-export function environmentIssue(call: Call): Issue | undefined {
+export function environmentIssue(call: Call): Risk | undefined {
   const isDeclaring = /^(export|declare|typeset|local|readonly|env|cross-env)$/.test(call.program);
   const variables = [...call.assignments, ...(isDeclaring ? variablesIn(call.args) : [])];
   const reason = variables.map((variable) => why(variable, call)).find((one) => one !== undefined);

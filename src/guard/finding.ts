@@ -25,7 +25,7 @@ export type Category = keyof typeof CATEGORIES;
 type Level = "refuse" | "warn";
 
 /** The reason against a command. */
-export interface Issue {
+export interface Risk {
   category: Category;
   level: Level;
   reason: string;
@@ -33,7 +33,7 @@ export interface Issue {
   final?: boolean;
 }
 
-export interface GuardFinding extends Omit<Issue, "final"> {
+export interface GuardFinding extends Omit<Risk, "final"> {
   /** The simple command in question, after expansion. */
   command: string;
 }
@@ -45,11 +45,11 @@ export interface GuardVerdict {
   warnings: GuardFinding[];
 }
 
-export function refuse(category: Category, reason: string): Issue {
+export function refuse(category: Category, reason: string): Risk {
   return { level: "refuse", category, reason };
 }
 
-export function warn(category: Category, reason: string): Issue {
+export function warn(category: Category, reason: string): Risk {
   return { level: "warn", category, reason };
 }
 

@@ -1,6 +1,6 @@
 import { quoteWord } from "../words.js";
 import { type Scope, type Session, shown } from "./call.js";
-import { type GuardFinding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
+import { type GuardFinding, type GuardVerdict, type Risk, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCall } from "./judge.js";
 import { forgetLinks } from "./paths.js";
 import { runNode, runText } from "./shell/run.js";
@@ -21,7 +21,7 @@ export function judgeCommand(command: string, site: Site): GuardVerdict {
   const steps = { left: MOST_STEPS, until: Date.now() + MOST_MS };
   forgetLinks();
   const isRefused = (): boolean => findings.some(({ level }) => level === "refuse");
-  const report = (issue: Issue, words: string[]): void => {
+  const report = (issue: Risk, words: string[]): void => {
     if (steps.left < 0 && isRefused()) return;
     add(findings, issue, words);
     if (isRefused()) steps.left = Math.min(steps.left, STEPS_AFTER_REFUSAL);
@@ -68,7 +68,7 @@ function createScope(site: Site, session: Session): Scope {
 
 const MOST_FINDINGS = 20;
 
-function add(findings: GuardFinding[], { category, level, reason }: Issue, words: string[]): void {
+function add(findings: GuardFinding[], { category, level, reason }: Risk, words: string[]): void {
   const isKnown = findings.some((other) => other.category === category && other.reason === reason);
   // Warnings must not crowd out refusals.
   const hasRoom = level === "refuse" || findings.length < MOST_FINDINGS;

@@ -1,7 +1,7 @@
 import { isAllowed } from "./allowed-commands.js";
 import { type Call, callOf, innerScope, type Stream, takeStep } from "./call.js";
 import { environmentIssue } from "./environment.js";
-import { type Issue, refuse } from "./finding.js";
+import { type Risk, refuse } from "./finding.js";
 import { lookThrough } from "./inner.js";
 import { resolvePath } from "./paths.js";
 import { protection } from "./protected.js";
@@ -18,7 +18,7 @@ const MOST_CALLS_DEEP = 24;
 const MOST_WORDS = 1000;
 
 /** The checks of every program, whatever its name. */
-const CHECKS: ((call: Call) => Issue | undefined)[] = [
+const CHECKS: ((call: Call) => Risk | undefined)[] = [
   nameIssue,
   removalIssue,
   environmentIssue,
@@ -49,7 +49,7 @@ function isExcused({ words, assignments, redirections, scope }: Call): boolean {
 }
 
 /** A program with an unknown name; in a function without a call, `"$@"` is no reason. */
-function nameIssue({ words: [first], program, scope }: Call): Issue | undefined {
+function nameIssue({ words: [first], program, scope }: Call): Risk | undefined {
   if (first === undefined || (scope.positional === undefined && first === UNKNOWN)) return undefined;
   const isHidden = program === "" || isUnknown(program) || /[*?]|\[[^[\]]+\]/.test(first);
   return isHidden ? refuse("obfuscation", "the name of the program is not known") : undefined;
@@ -59,7 +59,7 @@ const RAW =
   /^\/dev\/(sd[a-z]|[hv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|dm-\d|r?disk\d|mapper\/|md\d|loop\d|mem$|kmem$|port$)/;
 
 /** Disks, sockets to other machines, the socket of docker. */
-function deviceIssue({ args, redirections, scope, program }: Call): Issue | undefined {
+function deviceIssue({ args, redirections, scope, program }: Call): Risk | undefined {
   const isShown = /^(ls|stat|file|echo|printf|lsblk|blkid|findmnt|df|test|\[|grep)$/.test(program);
   const named = isShown ? [] : args.map((arg) => arg.replace(/^[io]f=/, ""));
   for (const path of [...named, ...redirections.map(({ target }) => target)]) {
@@ -74,7 +74,7 @@ function deviceIssue({ args, redirections, scope, program }: Call): Issue | unde
 }
 
 /** Files that nothing may write to. */
-function writingIssue(call: Call): Issue | undefined {
+function writingIssue(call: Call): Risk | undefined {
   const written = writtenPaths(call).map((path) => protection(path, call.scope));
   return written.find((issue) => issue !== undefined);
 }

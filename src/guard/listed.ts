@@ -4,17 +4,17 @@ import { followLinks, resolvePath } from "./paths.js";
 import { hasPattern, list } from "./text.js";
 
 /** A title, a colon, and patterns in lower case. `~` is the user's home; `**` at an end is any folders. */
-type Group = string;
+type PathGroup = string;
 
 /** The title of the first group with a pattern that matches a path, by its name or through links. */
-export function findListed(groups: readonly Group[], path: string, where: Where): string | undefined {
+export function findListed(groups: readonly PathGroup[], path: string, where: Where): string | undefined {
   const named = resolvePath(path, where);
   const found = titleOf(groups, named, where.site.home);
   const real = found !== undefined || /^\/dev\/(fd|std)/.test(named) ? named : followLinks(named);
   return real === named ? found : titleOf(groups, real, where.site.home);
 }
 
-export function titleOf(groups: readonly Group[], path: string, home: string): string | undefined {
+export function titleOf(groups: readonly PathGroup[], path: string, home: string): string | undefined {
   if (path.length > LONGEST) return undefined;
   const name = path.toLowerCase();
   return groups
@@ -25,9 +25,9 @@ export function titleOf(groups: readonly Group[], path: string, home: string): s
 }
 
 const LONGEST = 4096;
-const made = new Map<Group, { home: string; title: string; patterns: string[] }>();
+const made = new Map<PathGroup, { home: string; title: string; patterns: string[] }>();
 
-function parsed(group: Group, home: string) {
+function parsed(group: PathGroup, home: string) {
   const known = made.get(group);
   if (known?.home === home) return known;
   const at = group.indexOf(":");

@@ -1,5 +1,5 @@
 import type { Where } from "./call.js";
-import { type Category, type Issue, refuse } from "./finding.js";
+import { type Category, type Risk, refuse } from "./finding.js";
 import { titleOf } from "./listed.js";
 import { followLinks, isInside, resolvePath, TEMPORARY } from "./paths.js";
 
@@ -50,13 +50,13 @@ const OWN = [
 ];
 
 /** Why nothing may write to a path, if so. */
-export function protection(path: string, where: Where): Issue | undefined {
+export function protection(path: string, where: Where): Risk | undefined {
   const named = resolvePath(path, where);
   const real = /^\/dev\/(fd|std)/.test(named) ? named : followLinks(named);
   return protectionOf(named, path, where) ?? (real === named ? undefined : protectionOf(real, path, where));
 }
 
-function protectionOf(resolved: string, path: string, { site }: Where): Issue | undefined {
+function protectionOf(resolved: string, path: string, { site }: Where): Risk | undefined {
   if (isOwn(resolved, site))
     return { ...refuse("protected-paths", "it writes to ralph's own files"), final: true };
   if (DEVICES.test(resolved)) return refuse("disks", `it writes to ${path}, a device`);

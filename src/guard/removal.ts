@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import { type Call, hasFlag, plainArgs, valuesOf } from "./call.js";
-import { type Issue, refuse, warn } from "./finding.js";
+import { type Risk, refuse, warn } from "./finding.js";
 import { followLinks, isInside, resolvePath, TEMPORARY } from "./paths.js";
 import { isUnknown, UNKNOWN } from "./text.js";
 import { removedPaths } from "./writes.js";
 
 /** Why a command must not remove a path: a root, a home, the project, or something around or beside it. */
-export function removalIssue(call: Call): Issue | undefined {
+export function removalIssue(call: Call): Risk | undefined {
   const { program, args, plain, scope } = call;
   if (program === "find") return worst(foundPaths(call), call);
   const gone = removedPaths(call);
@@ -18,12 +18,12 @@ export function removalIssue(call: Call): Issue | undefined {
   return issue ? { ...issue, category: "privileges" } : undefined;
 }
 
-function worst(targets: string[], call: Call): Issue | undefined {
+function worst(targets: string[], call: Call): Risk | undefined {
   const issues = targets.map((target) => treeIssue(target, call));
   return issues.find((issue) => issue?.level === "refuse") ?? issues.find((issue) => issue !== undefined);
 }
 
-function treeIssue(target: string, call: Call): Issue | undefined {
+function treeIssue(target: string, call: Call): Risk | undefined {
   if (target === UNKNOWN) return warn("files", "what it removes is not known");
   if (/^\uE0FF+\/+[.*]*$/.test(target))
     return refuse("files", "it removes the root folder if a variable is empty");
@@ -77,7 +77,7 @@ function isInHome(folder: string, home: string): boolean {
   return more.length === 0 && !CACHES.test(name);
 }
 
-function movedIssue(sources: string[], { plain, args, scope }: Call): Issue | undefined {
+function movedIssue(sources: string[], { plain, args, scope }: Call): Risk | undefined {
   const { home, workspace } = scope.site;
   const target = resolvePath(valuesOf(args, "-t", "--target-directory")[0] ?? plain.at(-1) ?? "", scope);
   const staysBeside = isInside(target, dirname(workspace));

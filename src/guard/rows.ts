@@ -1,11 +1,11 @@
 import { type Call, hasFlag, valuesOf } from "./call.js";
-import type { Category, Issue } from "./finding.js";
+import type { Category, Risk } from "./finding.js";
 import { PREDICATES } from "./predicates.js";
 import { RULES } from "./rules.js";
 import { regex } from "./text.js";
 
 /** The issue of a table row, and its conditions. */
-interface Row extends Issue {
+interface Row extends Risk {
   conditions: string[];
 }
 
@@ -14,8 +14,8 @@ const TRIED: Category[] = ["cloud", "supply-chain"];
 const ASKED: Category[] = [...TRIED, "disks", "system", "processes", "remote-access", "exfiltration"];
 
 /** The table's objections to a call, one for each category. */
-export function issuesOf(call: Call): Issue[] {
-  const found = new Map<Category, Issue>();
+export function issuesOf(call: Call): Risk[] {
+  const found = new Map<Category, Risk>();
   const { args, plain } = call;
   const isBare = plain.length === 1 && /^(version|help)$/.test(plain[0] ?? "");
   const isQuestion =

@@ -1,5 +1,5 @@
 import { afterOptions, type Call, type Stream, type Variable } from "./call.js";
-import { type Issue, refuse } from "./finding.js";
+import { type Risk, refuse } from "./finding.js";
 import { contentOf } from "./shell/output.js";
 import { isUnknown, namesIn } from "./text.js";
 
@@ -53,7 +53,7 @@ export function readScript(call: Call): string | undefined {
 }
 
 /** `… | sh`, `sh < <(…)`: the guard judges a known text as a script. */
-export function fedIssue(call: Call): Issue | undefined {
+export function fedIssue(call: Call): Risk | undefined {
   const { input, program } = call;
   if (input === undefined || !readsProgram(call)) return undefined;
   const fetched = fetchedIssue(call);
@@ -65,7 +65,7 @@ export function fedIssue(call: Call): Issue | undefined {
   return isUnseen ? refuse("obfuscation", `${program} runs what nobody has seen`) : undefined;
 }
 
-function fetchedIssue({ substituted, input }: Call): Issue | undefined {
+function fetchedIssue({ substituted, input }: Call): Risk | undefined {
   const fetcher = [...substituted, ...(input?.from ?? [])].find((program) => FETCHERS.has(program));
   return fetcher === undefined ? undefined : refuse("exfiltration", `it runs what ${fetcher} fetches`);
 }

@@ -1,5 +1,5 @@
 import { type Call, plainArgs, type Where } from "./call.js";
-import { type Issue, refuse, warn } from "./finding.js";
+import { type Risk, refuse, warn } from "./finding.js";
 import { findListed } from "./listed.js";
 import { namesIn } from "./text.js";
 
@@ -32,7 +32,7 @@ const PUBLIC =
   /(\.pub|known_hosts.*|authorized_keys|.*(cert|chain|ca-?bundle|public|pubkey|root-?ca)[^/]*\.(pem|crt)|ca\.pem|(^|\/)certs?\/(?![^/]*(key|priv))[\w.-]+\.(pem|crt))$/i;
 
 /** Why not to read a path: it contains a secret, or may contain one. */
-export function secretIssue(path: string, where: Where): Issue | undefined {
+export function secretIssue(path: string, where: Where): Risk | undefined {
   if (path.length > 1000 || path === "~/.ssh/config" || PUBLIC.test(path)) return undefined;
   const what = findListed(SECRETS, path, where);
   if (what === undefined) return undefined;
@@ -65,7 +65,7 @@ const NO_READERS = namesIn(`
 `);
 
 /** The files with secrets that a command reads. */
-export function readingIssue(call: Call): Issue | undefined {
+export function readingIssue(call: Call): Risk | undefined {
   const read = call.redirections.filter(({ operator }) => operator === "<").map(({ target }) => target);
   const words = NO_READERS.has(call.program) ? [] : candidates(call).flatMap(parts);
   for (const path of [...read, ...words]) {

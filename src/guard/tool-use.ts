@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { orElse } from "../errors.js";
 import { shown } from "./call.js";
-import { type GuardFinding, type GuardVerdict, type Issue, refuse, unjudged, verdictOf } from "./finding.js";
+import { type GuardFinding, type GuardVerdict, type Risk, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCommand, judgeWords } from "./guard.js";
 import { forgetLinks, resolvePath } from "./paths.js";
 import { protection } from "./protected.js";
@@ -67,7 +67,7 @@ function pathOf(text: string): string {
 function findingsOf(
   paths: string[],
   tool: string,
-  judge: (path: string) => Issue | undefined,
+  judge: (path: string) => Risk | undefined,
 ): GuardFinding[] {
   return paths.flatMap((path) => {
     const issue = judge(path);

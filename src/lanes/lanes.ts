@@ -36,7 +36,7 @@ export interface LaneHost {
 }
 
 /** Events of a lane, without what is the same for all. */
-export type LaneEvents<Result> = AsyncGenerator<LoopEventBody, Result>;
+export type LaneStream<Result> = AsyncGenerator<LoopEventBody, Result>;
 
 /** What the lanes are for: a list of stories, or a race. */
 export interface LaneWork {
@@ -49,9 +49,9 @@ export interface LaneWork {
   /** Called before the loop of a lane begins in its worktree. */
   begin?(lane: string): Promise<void>;
   /** A lane has finished an iteration. */
-  looked?(lane: string): LaneEvents<void>;
+  looked?(lane: string): LaneStream<void>;
   /** The loop of a lane has succeeded. "again": the lane goes on. */
-  succeeded(lane: string): LaneEvents<"again" | undefined>;
+  succeeded(lane: string): LaneStream<"again" | undefined>;
   /** Whether all is done that was asked for. */
   isDone(): boolean;
   /** `proof`: the records with the receipt of its result. */
@@ -222,7 +222,7 @@ async function* loopIn(run: Running, start: LaneStart, slot: number): AsyncGener
 async function* inLane<Result>(
   run: Running,
   lane: string,
-  events: LaneEvents<Result>,
+  events: LaneStream<Result>,
 ): AsyncGenerator<LoopEvent, Result> {
   let step = await events.next();
   for (; !step.done; step = await events.next()) yield eventOf(run, step.value, lane);

@@ -12,7 +12,7 @@ import { textAtCommit } from "./commits.js";
 import type { LaneStart } from "./lanes.js";
 import { createSlots } from "./streams.js";
 
-interface Prover extends Required<Pick<LandingRequest, "verify" | "verified">> {
+interface LaneProver extends Required<Pick<LandingRequest, "verify" | "verified">> {
   proof(commit: string): { receipt: string } | { unproven: string };
 }
 
@@ -34,7 +34,7 @@ export interface StoriesSetup {
   /** The checkout in which the queue makes its merges. */
   queue: string;
   /** Verifies the landing of a lane that has this number in that checkout, and keeps the proof. */
-  prover(lane: string, number: number): Prover;
+  prover(lane: string, number: number): LaneProver;
   /** Takes away the checkout and the branch of a lane whose work has landed. */
   remove(lane: Pick<LaneStart, "worktree" | "branch">, slot: number): Promise<void>;
   /** Takes away the checkout of the queue. */

@@ -17,14 +17,14 @@ import {
 import { unfinished } from "../workspace/start.js";
 import { filesBetween } from "./commits.js";
 import { mergedProgress, mergedTasks, reopened } from "./files.js";
-import type { LaneEvents } from "./lanes.js";
+import type { LaneStream } from "./lanes.js";
 import { refresh, type Stories, storyIn, textIn } from "./list.js";
 import { MOST_TRIES, mergeIntoLane, type Returned, takeOver, textFor, whyReturned } from "./returned.js";
 import { told } from "./streams.js";
 
-type Next = LaneEvents<"again" | undefined>;
-type Move = NonNullable<Lane["landing"]>;
-type Refused = Exclude<LandingResult, { kind: "landed" | "nothing" | "interrupted" }>;
+type Next = LaneStream<"again" | undefined>;
+type QueueMove = NonNullable<Lane["landing"]>;
+type Refusal = Exclude<LandingResult, { kind: "landed" | "nothing" | "interrupted" }>;
 
 const PAUSE_MS = 200;
 
@@ -118,10 +118,10 @@ async function merged(stories: Stories, lane: string, { base, target, tip }: Sid
 async function* landed(
   stories: Stories,
   lane: string,
-  { old, new: commit, tip }: Move,
+  { old, new: commit, tip }: QueueMove,
   checks: LandingCheck[],
   proof: Partial<ReturnType<Try["prover"]["proof"]>> = {},
-): LaneEvents<undefined> {
+): LaneStream<undefined> {
   const { branch: into } = stories;
   const ids = [storyIn(stories, lane).id];
   const move = { into, old, new: commit, tip, stories: ids, checks, ...proof };
@@ -134,7 +134,7 @@ async function* landed(
 }
 
 /** What a crash cut off: the branch had moved and nobody had written that down, or the lane was not cleared up. */
-export async function* finishLanding(stories: Stories, lane: string): LaneEvents<void> {
+export async function* finishLanding(stories: Stories, lane: string): LaneStream<void> {
   const { landed: isLanded, landing } = laneOf(stories.state, lane);
   if (isLanded !== undefined) yield* cleaned(stories, lane);
   else if (landing !== undefined && (await isPartOf(stories.repository, landing.new, stories.target)))
@@ -148,7 +148,7 @@ export async function* finishLanding(stories: Stories, lane: string): LaneEvents
 }
 
 /** Takes away what the lane worked in: all of it has landed. */
-async function* cleaned({ state, remove }: Stories, lane: string): LaneEvents<void> {
+async function* cleaned({ state, remove }: Stories, lane: string): LaneStream<void> {
   const { worktree, branch = "", slot = 0 } = laneOf(state, lane);
   if (worktree === undefined) return;
   await remove({ worktree, branch }, slot);
@@ -156,7 +156,7 @@ async function* cleaned({ state, remove }: Stories, lane: string): LaneEvents<vo
 }
 
 /** The agent of the lane gets another chance, or two; then a person has to look. */
-async function* refused(stories: Stories, lane: string, result: Refused, tip: string): Next {
+async function* refused(stories: Stories, lane: string, result: Refusal, tip: string): Next {
   const { branch, state, run } = stories;
   const known = laneOf(state, lane);
   const story = storyIn(stories, lane);
@@ -180,7 +180,7 @@ async function* refused(stories: Stories, lane: string, result: Refused, tip: st
   return "again";
 }
 
-function forAgent(result: Refused): result is Returned {
+function forAgent(result: Refusal): result is Returned {
   return result.kind === "conflict" || result.kind === "red" || result.kind === "lost";
 }
 
@@ -214,7 +214,7 @@ export async function prepareReturned(stories: Stories, lane: string): Promise<v
 }
 
 /** Why nothing that an agent does would land it. */
-function whyNot(result: Exclude<Refused, Returned>, branch: string): string {
+function whyNot(result: Exclude<Refusal, Returned>, branch: string): string {
   if (result.kind === "flaky")
     return `flaky: ${result.first.command} gave different results on the same files`;
   return result.kind === "moved" ? `${branch} somebody else moved it, ${result.tries} times` : result.said;

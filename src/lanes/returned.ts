@@ -51,9 +51,9 @@ export function textFor(result: Returned, branch: string, own: Story, others: St
   ].join("\n\n");
 }
 
-type Words = { [Kind in Returned["kind"]]: (result: Returned & { kind: Kind }) => string };
+type ReturnWords = { [Kind in Returned["kind"]]: (result: Returned & { kind: Kind }) => string };
 
-const WHAT_TO_DO: Words = {
+const WHAT_TO_DO: ReturnWords = {
   conflict: ({ files }) =>
     `There are conflicts in ${files.join(", ")}. Resolve each of them so that what both stories want is there. Never take one side as a whole.`,
   red: ({ checks }) => {

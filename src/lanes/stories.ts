@@ -7,7 +7,7 @@ import type { Lane, RunState } from "../records/run-state.js";
 import { git } from "../workspace/git.js";
 import { commitOf, overlapOf, saidBy } from "../workspace/landing/merge.js";
 import { changesBetween, filesBetween } from "./commits.js";
-import type { LaneEvents, LaneStart, LaneWork } from "./lanes.js";
+import type { LaneStream, LaneStart, LaneWork } from "./lanes.js";
 import { listFor, refresh, type Stories, type StoriesSetup } from "./list.js";
 import { finishLanding, landNext, prepareReturned, recordsOf } from "./queue.js";
 
@@ -80,7 +80,7 @@ function lanesAtWork({ state, heads }: Stories): string[] {
 }
 
 /** Looks where the work of a lane and that of the others would conflict. */
-async function* looked(stories: Stories, lane: string): LaneEvents<void> {
+async function* looked(stories: Stories, lane: string): LaneStream<void> {
   const { repository, heads, own, base } = stories;
   const { branch, base: since = base, overlaps = {} } = laneOf(stories.state, lane);
   const head = await commitOf(repository, `refs/heads/${branch}`);

@@ -7,9 +7,9 @@ export interface Awake {
   release(): void;
 }
 
-type Words = [program: string, ...args: string[]];
-const CAFFEINATE: Words = ["caffeinate", "-i"];
-const INHIBIT: Words = ["systemd-inhibit", "--what=idle:sleep", "--who=ralph", "--why=a loop is running"];
+type Argv = [program: string, ...args: string[]];
+const CAFFEINATE: Argv = ["caffeinate", "-i"];
+const INHIBIT: Argv = ["systemd-inhibit", "--what=idle:sleep", "--who=ralph", "--why=a loop is running"];
 const MAX_CHARS = 1000;
 
 /** The helper reads a pipe of this process, and ends with it. undefined: the system has no such program. */

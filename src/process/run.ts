@@ -123,11 +123,11 @@ export function afterDelay(ms: number | undefined, action: () => void): NodeJS.T
   return ms === undefined ? undefined : setTimeout(action, Math.min(Math.max(ms, 0), MAX_DELAY_MS));
 }
 
-type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
+type PipedChild = ChildProcessByStdio<Writable | null, Readable, Readable>;
 type ProcessExit = Pick<Exit, "exitCode" | "signal" | "spawnError">;
 
 /** Node throws some failures to start, such as arguments that are too long, and emits others as an event. */
-function start({ file, args, cwd, env, stdin, makesPrivate }: Command, marker: string): Child | Error {
+function start({ file, args, cwd, env, stdin, makesPrivate }: Command, marker: string): PipedChild | Error {
   const options = { cwd, env: { ...env, [MARKER]: marker }, detached: true };
   // A child inherits the umask while `spawn` runs.
   const umask = makesPrivate ? process.umask(0o077) : undefined;

@@ -18,12 +18,12 @@ const ENDS = Object.values(STOP_REASONS).map(({ result }) => result);
 /** All of them, in the order of their urgency: what still runs first. */
 export const RESULTS: string[] = [...new Set([...Object.values(STANDING), ...ENDS, TOKENS])];
 
-type End = Pick<RunFinished, "reason" | "inputTokens" | "outputTokens">;
+type EndFacts = Pick<RunFinished, "reason" | "inputTokens" | "outputTokens">;
 
 /** `end`: the last end of its loop. A loop that ended without a word was ended from outside. */
 export function resultOf(
   status: string,
-  end?: End,
+  end?: EndFacts,
   limits?: Pick<Limits, "maxCostUsd" | "maxTokens">,
 ): string {
   if (Object.hasOwn(STANDING, status)) return STANDING[status as keyof typeof STANDING];

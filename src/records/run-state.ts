@@ -66,7 +66,7 @@ export interface Lane
   extends Known<Events.LaneEvents["lane.started"], "title" | "slot" | "branch" | "worktree" | "base"> {
   state: RunState;
   /** Why the queue gave its work back the last time. */
-  returned?: Returned | undefined;
+  returned?: SentBack | undefined;
   /** What is to become of the branch of the run, and what has become of it when its work had landed. */
   landing?: (Moved & Partial<Pick<Events.LandingEvents["landing.started"], "checks">>) | undefined;
   landed?: Moved | undefined;
@@ -78,7 +78,7 @@ export interface Lane
   overlaps?: Record<string, string[]> | undefined;
 }
 
-interface Returned extends Pick<Events.LaneEvents["lane.returned"], "try" | "reason" | "message" | "target"> {
+interface SentBack extends Pick<Events.LaneEvents["lane.returned"], "try" | "reason" | "message" | "target"> {
   /** Iterations that the lane had then. */
   at: number;
   /** The same, or when a person last wanted it to go on. */

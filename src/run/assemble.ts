@@ -24,11 +24,11 @@ import { openSandbox } from "./sandbox.js";
 import type { RunContext, RunSpec } from "./spec.js";
 
 /** What to release, the last one first. */
-type Held = (() => unknown)[];
+type Releases = (() => unknown)[];
 
 /** Builds the loop of a run, with the real world as its effects. `close` ends it and releases what the run holds. */
 export async function assemble(state: RunState, context: RunContext) {
-  const held: Held = [];
+  const held: Releases = [];
   const close = async (): Promise<void> => {
     const release = held.pop();
     if (release === undefined) return;
@@ -46,7 +46,7 @@ export async function assemble(state: RunState, context: RunContext) {
   }
 }
 
-async function assembleInside(state: RunState, context: RunContext, held: Held) {
+async function assembleInside(state: RunState, context: RunContext, held: Releases) {
   const { name, workspace, limits, agent, agents = {}, keepBackground } = context.spec;
   const ground = holdGround(workspace);
   held.push(ground.release);
@@ -93,7 +93,7 @@ async function assembleInside(state: RunState, context: RunContext, held: Held) 
   };
 }
 
-interface Parts {
+interface RunParts {
   sandbox: Sandbox | undefined;
   git: RunGit;
   asker: Asker;
@@ -138,7 +138,7 @@ async function protectionOf({ spec, folder, folderFor }: RunContext): Promise<Ru
 
 async function createRecipe(
   { spec, settings, folder, folderFor, host, env, redact }: RunContext,
-  { asker, git, sandbox, protection, hidden }: Parts,
+  { asker, git, sandbox, protection, hidden }: RunParts,
 ): Promise<Recipe> {
   const { workspace, recipe: asked, base, keepBackground, copied = [] } = spec;
   const row = await recipeRow(asked);
@@ -176,7 +176,7 @@ async function createRecipe(
 
 function effectsOf(
   context: RunContext,
-  { asker, git, protection, hidden }: Parts,
+  { asker, git, protection, hidden }: RunParts,
   recipe: Recipe,
   isThere: () => boolean,
 ): Effects {

@@ -37,7 +37,7 @@ export interface RequestFlags extends NetFlags {
 }
 
 /** What a recipe makes of its own flags. */
-export interface Start extends Omit<RunRequest, "agent" | "nets" | "worktree" | "origin"> {
+export interface RecipeStart extends Omit<RunRequest, "agent" | "nets" | "worktree" | "origin"> {
   /** The project, if it is not the folder that ralph was started in. */
   origin?: string;
   /** The agent that the recipe's own settings name. */
@@ -45,7 +45,7 @@ export interface Start extends Omit<RunRequest, "agent" | "nets" | "worktree" | 
 }
 
 /** The request for a run that flags make. */
-export function requestFrom(flags: RequestFlags, start: Start): RunRequest {
+export function requestFrom(flags: RequestFlags, start: RecipeStart): RunRequest {
   const { origin = process.cwd(), agent, ...asked } = start;
   const { name, pr, baseline = pr, config, model, agentFlag: agentFlags = [], worktree = false } = flags;
   const chosen = { agent: flags.agent ?? agent, model, agentFlags };

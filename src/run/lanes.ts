@@ -26,7 +26,7 @@ import { makeReady, remove, removeEmpty } from "./lane-worktree.js";
 import type { Host, LanesSpec, RunContext, RunSpec } from "./spec.js";
 
 /** Where the lanes of a run are. */
-interface Site {
+interface LaneSite {
   repository: string;
   /** The folder of their worktrees, and the one in which the queue makes its merges. */
   above: string;
@@ -43,7 +43,7 @@ export async function assembleLanes(state: RunState, context: RunContext) {
   const { path: above } = await locateWorktree(repository, `${id}${LANES}`);
   const { path: queue } = await locateWorktree(repository, `${id}-queue`);
   const inside = relative(repositoryRoot(repository) ?? repository, repository);
-  const site: Site = { repository, above, queue, inside };
+  const site: LaneSite = { repository, above, queue, inside };
   const isPaused = (): boolean => existsSync(folder.pause);
   const ends = new Map<string, AbortController>();
   const endFor = (lane: string): AbortController => {
@@ -100,7 +100,7 @@ function endOthers(endFor: (lane: string) => AbortController, lanes: RaceLanes, 
 
 type RaceLanes = LanesSpec & { kind: "race" };
 
-function placeIn({ above }: Site, lane: string): Pick<LaneStart, "worktree" | "branch"> {
+function placeIn({ above }: LaneSite, lane: string): Pick<LaneStart, "worktree" | "branch"> {
   const worktree = join(above, lane);
   return { worktree, branch: branchOf(worktree) };
 }
@@ -110,7 +110,7 @@ type Shared = Pick<NonNullable<RunContext["lane"]>, "hold" | "atEnd">;
 
 function raceIn(
   { base = "" }: RunSpec,
-  site: Site,
+  site: LaneSite,
   { lanes, all }: RaceLanes,
 ): Omit<RaceSetup, "endOthers" | "folderOf"> {
   const starts = lanes.map(({ name }) => ({ lane: name, ...placeIn(site, name), base }));
@@ -119,7 +119,7 @@ function raceIn(
 
 async function storiesIn(
   context: RunContext,
-  site: Site,
+  site: LaneSite,
   shared: Shared,
   { slot, isPaused }: { slot: number; isPaused: () => boolean },
 ): Promise<StoriesSetup> {
@@ -161,7 +161,7 @@ const tell = (text: string) => void process.stderr.write(`ralph: ${text}\n`);
 function laneOpener(
   context: RunContext,
   state: RunState,
-  site: Site,
+  site: LaneSite,
   lanes: LanesSpec,
   shared: Shared,
 ): LanesSetup["open"] {

@@ -17,7 +17,7 @@ import type { HiddenCheck } from "../verify/hidden.js";
 import type { Speed } from "../verify/speed.js";
 
 /** What a request and the spec of a run have in common. */
-interface Asked {
+interface RunFacts {
   recipe: RecipeSpec;
   limits: SpecRecord["limits"];
   /** true: read the agent's steps as they happen; false: only its final answer. */
@@ -49,7 +49,7 @@ interface Asked {
 }
 
 /** A request for a run, from a terminal, a program or another machine: plain data. */
-export interface RunRequest extends Asked {
+export interface RunRequest extends RunFacts {
   /** The project. */
   origin: string;
   /** The agent: a choice to resolve, or a finished description that needs no check. */
@@ -98,7 +98,7 @@ export interface Nets {
 }
 
 /** Everything that starting and resuming a run takes. It holds no secrets. */
-export interface RunSpec extends Asked, Omit<SpecRecord, keyof Asked> {
+export interface RunSpec extends RunFacts, Omit<SpecRecord, keyof RunFacts> {
   /** Untracked files that ralph copied into its worktree, relative to its top folder. */
   copied?: string[] | undefined;
   /** Its id, if other loops may work in the same folder. */

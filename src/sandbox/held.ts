@@ -26,7 +26,7 @@ export interface HeldPath {
   isOpen?: true;
 }
 
-export interface Hold {
+export interface HeldPaths {
   /** To remove after the call, whatever happens. */
   standIns: HeldPath[];
   denyWrite: string[];
@@ -35,7 +35,7 @@ export interface Hold {
 }
 
 /** Creates stand-ins for missing paths, and records the state of the others and of git's links. */
-export function hold(paths: HeldPath[], gitFolders: string[]): Hold {
+export function hold(paths: HeldPath[], gitFolders: string[]): HeldPaths {
   const standIns = paths.flatMap(make);
   const denied = paths.filter((held) => isThere(held.path) && (!held.isOpen || standIns.includes(held)));
   // Nothing can prevent the replacement of a link.

@@ -6,7 +6,7 @@ import { hiddenFolder, pipesFolder } from "../records/home.js";
 import { git } from "../workspace/git.js";
 import { ACTIVE_FILE, prepareRuntimeFolder, RUNTIME_FOLDER } from "../workspace/runtime.js";
 import { gitFiles } from "./git-files.js";
-import { type HeldPath, type Hold, hold, isBehindLink, isLink, removeStandIns } from "./held.js";
+import { type HeldPath, type HeldPaths, hold, isBehindLink, isLink, removeStandIns } from "./held.js";
 import { isIn, ownState, stateFolders } from "./own-state.js";
 import type { SandboxCall, SandboxScope, SandboxSpec } from "./sandbox.js";
 import { secretPaths } from "./secrets.js";
@@ -64,7 +64,7 @@ export async function callPolicy(
   policy: RunPolicy,
   scope: SandboxScope,
   { writes = [] }: SandboxCall,
-): Promise<FilePolicy & Hold> {
+): Promise<FilePolicy & HeldPaths> {
   const { gitWrites, held } = await heldIn(scope);
   const holding = hold(held, gitWrites);
   const records = writes.length === 0 ? [scope.ralphHome] : [];

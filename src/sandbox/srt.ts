@@ -9,7 +9,7 @@ import { capture } from "../process/capture.js";
 import { startCompanion } from "../process/companion.js";
 import { killTree } from "../process/kill.js";
 import { which, withOuterPath } from "../process/which.js";
-import { type Hold, removeStandIns } from "./held.js";
+import { type HeldPaths, removeStandIns } from "./held.js";
 import { hostsFor, networkOf, withRefusedHosts } from "./hosts.js";
 import { callPolicy, checkedPaths, type FilePolicy, runPolicy } from "./policy.js";
 import type {
@@ -124,7 +124,7 @@ async function open(spec: SandboxSpec, scope: SandboxScope): Promise<Sandbox> {
     capture({ ...outer, file: "env", args: ["--default-signal=TERM", "true"] }),
   ]);
   const { platform } = process;
-  let current: (FilePolicy & Hold) | undefined;
+  let current: (FilePolicy & HeldPaths) | undefined;
   let refused: string[] = [];
   let calls = 0;
   const script = (): string => join(own, `start-${calls}`);

@@ -9,7 +9,7 @@ import { textAt } from "./content.js";
 /** For questions to a repository, however large it is. */
 const GIT_TIMEOUT_MS = 2 * 60_000;
 
-type Settings = [name: string, value: string][];
+type Config = [name: string, value: string][];
 
 export interface GitOptions extends CaptureOptions {
   /** Variables on top of the usual ones. */
@@ -18,7 +18,7 @@ export interface GitOptions extends CaptureOptions {
   /** The user's hooks run, as with a commit in their name. */
   hooks?: boolean;
   /** Settings above all others. */
-  settings?: Settings;
+  settings?: Config;
   /** For what it writes into the records. */
   makesPrivate?: boolean;
 }
@@ -113,14 +113,14 @@ export function quietEnvironment(): NodeJS.ProcessEnv {
  * The same for git: files that an agent wrote in the workspace name no programs, and are none. A folder with a HEAD
  * and a config would be a repository without a `.git`; git runs the filters of a submodule that it searches.
  */
-export function waryEnvironment(workspace: string, hooks: boolean, more: Settings = []): NodeJS.ProcessEnv {
+export function waryEnvironment(workspace: string, hooks: boolean, more: Config = []): NodeJS.ProcessEnv {
   const env = withOuterPath(quietEnvironment(), workspace);
   const first = Number(env["GIT_CONFIG_COUNT"]) || 0;
-  const settings: Settings = [
+  const settings: Config = [
     ["safe.bareRepository", "explicit"],
     ["core.fsmonitor", "false"],
     ["diff.ignoreSubmodules", "dirty"],
-    ...(hooks ? [] : ([["core.hooksPath", "/dev/null"]] satisfies Settings)),
+    ...(hooks ? [] : ([["core.hooksPath", "/dev/null"]] satisfies Config)),
     ...(inFolder(lent, workspace) ?? []),
     ...more,
   ];
@@ -209,7 +209,7 @@ export interface Start {
   /** Repositories inside that git does not know; searched for where ralph commits. */
   inner: string[];
   /** Settings that decide what git takes for a change. */
-  settings: Settings;
+  settings: Config;
   /** A file in the run's folder with the patterns of `core.excludesFile` and `info/exclude`. */
   excludes: string;
 }
@@ -217,12 +217,12 @@ export interface Start {
 /** By the top folder. */
 const starts = new Map<string, Start>();
 /** Settings that leave filters out, by the top folder. */
-const withheld = new Map<string, Settings>();
+const withheld = new Map<string, Config>();
 /** Settings that were taken out of a repository's own while a run is at work in that folder. */
-const lent = new Map<string, Settings>();
+const lent = new Map<string, Config>();
 
 /** git that ralph runs there has these settings until the result is called. */
-export function lendSettings(folder: string, settings: Settings): () => void {
+export function lendSettings(folder: string, settings: Config): () => void {
   lent.set(folder, settings);
   return () => void lent.delete(folder);
 }
@@ -260,11 +260,11 @@ export function withholdFilters(folder: string, names: string[]): void {
 }
 
 /** Settings that leave out the filters that settings of these names set up. */
-export function withoutFilters(names: string[]): Settings {
+export function withoutFilters(names: string[]): Config {
   const filters = new Set(names.flatMap((name) => /^filter\..*(?=\.)/s.exec(name)?.[0] ?? []));
   return [...filters].flatMap(
-    (filter): Settings => [
-      ...["process", "clean", "smudge"].map((name): Settings[number] => [`${filter}.${name}`, ""]),
+    (filter): Config => [
+      ...["process", "clean", "smudge"].map((name): Config[number] => [`${filter}.${name}`, ""]),
       [`${filter}.required`, "false"],
     ],
   );

@@ -83,12 +83,12 @@ function operationIn(root: string): { name: string; id: string } | undefined {
   return undefined;
 }
 
-type Before = Pick<Start, "operation" | "unmerged">;
+type Unfinished = Pick<Start, "operation" | "unmerged">;
 
 /** What is begun in the repository since `before` and not ended, in a sentence; a commit now would hold half of it. */
 export async function unfinished(
   workspace: string,
-  before: Before = { operation: null, unmerged: [] },
+  before: Unfinished = { operation: null, unmerged: [] },
 ): Promise<string | undefined> {
   const root = startOf(workspace)?.root ?? repositoryRoot(workspace);
   if (root === undefined) return undefined;
@@ -102,7 +102,7 @@ export function begunSince(start: Start): string | undefined {
   return sentence(start.root, start, []);
 }
 
-function sentence(root: string, before: Before, unmerged: string[]): string | undefined {
+function sentence(root: string, before: Unfinished, unmerged: string[]): string | undefined {
   const operation = operationIn(root);
   const parts = [
     ...(operation === undefined || operation.id === before.operation

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   type AfterKey,
-  type Intent,
+  type KeyIntent,
   moved,
   press,
   selectedRow,
@@ -74,7 +74,7 @@ describe("selecting", () => {
 });
 
 describe("asking", () => {
-  test.each<[string[], Intent | undefined]>([
+  test.each<[string[], KeyIntent | undefined]>([
     [["return"], { action: "attach", name: "second" }],
     [["j", "p"], { action: "pause", name: "first" }],
     [["r"], { action: "resume", name: "second" }],

@@ -59,9 +59,9 @@ export function refuseAtWork({ project }: StoriesFolder): void {
 }
 
 export const PARTS = ["prd", "tasks", "progress", "prompt"] as const;
-export type Part = (typeof PARTS)[number];
+export type TemplatePart = (typeof PARTS)[number];
 
-function template(part: Part): string {
+function template(part: TemplatePart): string {
   const name = basename(storyFiles("")[part]);
   return readFileSync(inPackage(`plugin/templates/${name}`), "utf8");
 }
@@ -69,7 +69,7 @@ function template(part: Part): string {
 /** Writes the missing templates and those to `replace`, and the line in .gitignore; returns what it wrote. */
 export function writeTemplates(
   folder: StoriesFolder,
-  { name, replace = [] }: { name?: string | undefined; replace?: Part[] } = {},
+  { name, replace = [] }: { name?: string | undefined; replace?: TemplatePart[] } = {},
 ): string[] {
   const { project, dir } = folder;
   const files = storyFiles(dir);
@@ -96,12 +96,12 @@ function tasksTemplate(folder: StoriesFolder, name: string | undefined): string 
   return `${JSON.stringify(list, null, 2)}\n`;
 }
 
-function textOf({ project, dir }: StoriesFolder, part: Part): string | undefined {
+function textOf({ project, dir }: StoriesFolder, part: TemplatePart): string | undefined {
   return textAt(join(project, storyFiles(dir)[part]));
 }
 
 /** Whether a file is as the template left it, whenever and under whatever name that was. */
-export function isUntouched(folder: StoriesFolder, part: Part): boolean {
+export function isUntouched(folder: StoriesFolder, part: TemplatePart): boolean {
   const [text, wanted] = [textOf(folder, part), template(part)];
   if (part === "tasks") return isDeepStrictEqual(treeIn(text)["userStories"], treeIn(wanted)["userStories"]);
   const lines = text?.split("\n") ?? [];

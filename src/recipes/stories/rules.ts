@@ -45,14 +45,14 @@ export interface Rules extends ReviewRules {
 }
 
 /** By the ids of the stories. */
-type Snapshot = ReadonlyMap<string, Before>;
+type OldList = ReadonlyMap<string, Before>;
 
 /** Checks 1, 2 and 2.5 over the text of tasks.json; undefined: there is no such file. */
 export function checkTasks(text: string | undefined, rules: Rules): Reading {
   const { tasks, findings } = readTasks(text, rules.name, rules.isPersons ? filledIn : undefined);
   if (tasks === undefined) return { tasks, findings };
   const { userStories, verifyCommands = [] } = tasks;
-  const before: Snapshot = new Map(rules.before?.userStories.map((story) => [story.id, story]));
+  const before: OldList = new Map(rules.before?.userStories.map((story) => [story.id, story]));
   const hasReviews = !rules.skipReview;
   // An agent that takes a check away would pass it. A command that an agent added may go again.
   const lost = (rules.commands ?? []).filter((command) => !verifyCommands.includes(command)).slice(0, 1);
@@ -97,7 +97,7 @@ function stateFindings(story: Story, cap: number): Finding[] {
 }
 
 /** What no iteration may do to a story that was there before, with or without reviews. */
-function lossFindings(old: Before, stories: Story[], before: Snapshot, only?: string): Finding[] {
+function lossFindings(old: Before, stories: Story[], before: OldList, only?: string): Finding[] {
   const { id } = old;
   const story = stories.find((one) => one.id === id);
   if (story === undefined) {
@@ -118,7 +118,7 @@ function lossFindings(old: Before, stories: Story[], before: Snapshot, only?: st
 }
 
 /** Criteria of other stories may take over those of one that nobody had begun, if a story is added. */
-function movedFrom(story: Story, old: Before, stories: Story[], before: Snapshot): string[] {
+function movedFrom(story: Story, old: Before, stories: Story[], before: OldList): string[] {
   const isSplit = stories.some(({ id }) => !before.has(id));
   const hasNew = story.acceptanceCriteria.some((criterion) => !old.acceptanceCriteria?.includes(criterion));
   if (!isSplit && hasNew) return [];
@@ -130,7 +130,7 @@ function movedFrom(story: Story, old: Before, stories: Story[], before: Snapshot
 const MOVING = ["passes", "reviewStatus", "reviewCount"] as const;
 
 /** A story, and which of its review fields changed. */
-interface Move {
+interface Edit {
   story: Story;
   old: Before;
   changed: (typeof MOVING)[number][];
@@ -141,10 +141,10 @@ interface Move {
 }
 
 /** Check 2.5: whether the review fields changed only as this kind of iteration may change them. */
-function moveFindings(stories: Story[], rules: Rules, before: Snapshot): Finding[] {
+function moveFindings(stories: Story[], rules: Rules, before: OldList): Finding[] {
   const { mode } = rules;
   if (mode === undefined) return [];
-  const all = stories.map((story): Move => {
+  const all = stories.map((story): Edit => {
     const old = before.get(story.id) ?? { ...FRESH, id: story.id };
     const changed = MOVING.filter((field) => story[field] !== old[field]);
     const arrow = changed.map((field) => `${field} ${old[field]} → ${story[field]}`).join(", ");
@@ -152,7 +152,7 @@ function moveFindings(stories: Story[], rules: Rules, before: Snapshot): Finding
     return { story, old, changed, arrow, isRewritten };
   });
   const moves = all.filter(({ story, changed }) => before.has(story.id) && changed.length > 0);
-  const isSubject = (move: Move): boolean =>
+  const isSubject = (move: Edit): boolean =>
     mode === "review" ? move.old.reviewStatus === "needs_review" : isSubmission(move, mode);
   const subject = moves.find(isSubject) ?? moves[0];
   const fresh = all.filter(({ story }) => !before.has(story.id));
@@ -185,7 +185,7 @@ function planted(id: string): Finding {
 }
 
 /** Nothing can be put back: the review is still to be made. */
-function notReviewed(before: Snapshot): Finding[] {
+function notReviewed(before: OldList): Finding[] {
   const waiting = [...before.values()].filter(({ reviewStatus }) => reviewStatus === "needs_review");
   return waiting.slice(0, 1).map(({ id, reviewCount }) => {
     const what = `nothing was changed, and the review must increment reviewCount (${reviewCount} → ${reviewCount + 1}) and either approve the story or request changes`;
@@ -203,13 +203,13 @@ const ILLEGAL: Record<Mode | "nobody", (id: string, what: string) => string> = {
   nobody: (id, what) => `Story ${id} was changed between two iterations: ${what}.`,
 };
 
-function isSubmission({ story, old, changed }: Move, mode: Mode | null): boolean {
+function isSubmission({ story, old, changed }: Edit, mode: Mode | null): boolean {
   if (changed.length !== 1 || story.reviewStatus !== "needs_review") return false;
   return old.reviewStatus === (mode === "implement" ? null : "changes_requested");
 }
 
 /** What is wrong with a move. `subject`: the one move that the iteration may make. */
-function mistakeIn(move: Move, subject: Move | undefined, rules: Rules): string | undefined {
+function mistakeIn(move: Edit, subject: Edit | undefined, rules: Rules): string | undefined {
   const { story, changed, arrow } = move;
   const { mode, only = story.id } = rules;
   if (story.id !== only) return `${arrow}; other agents work on the other stories, and this one on ${only}`;
@@ -227,7 +227,7 @@ function mistakeIn(move: Move, subject: Move | undefined, rules: Rules): string 
 }
 
 /** A review approves a story that waits for it, or sends it back. */
-function reviewMistake({ story, old, arrow }: Move, { reviewCap, failing = [] }: Rules): string | undefined {
+function reviewMistake({ story, old, arrow }: Edit, { reviewCap, failing = [] }: Rules): string | undefined {
   const { passes, reviewStatus, reviewCount, reviewFeedback } = story;
   if (old.reviewStatus !== "needs_review") return `${arrow}; only a story with needs_review can be reviewed`;
   if (reviewCount !== old.reviewCount + 1)
@@ -246,7 +246,7 @@ function reviewMistake({ story, old, arrow }: Move, { reviewCap, failing = [] }:
 }
 
 /** A review that mends the work would approve what nobody has reviewed. One that asks for changes may count. */
-function editFindings({ userStories }: TaskList, { mode, edited = [] }: Rules, before: Snapshot): Finding[] {
+function editFindings({ userStories }: TaskList, { mode, edited = [] }: Rules, before: OldList): Finding[] {
   const [file] = edited;
   if (mode !== "review" || file === undefined) return [];
   const what = `A review changes tasks.json and progress.txt alone, and this one changed ${someOf(edited)}.`;

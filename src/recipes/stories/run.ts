@@ -45,7 +45,7 @@ export interface StoriesContext
 }
 
 /** The stories of a workspace, and the rules that hold for them. */
-export interface Stories extends Pick<StoriesContext, "workspace" | "inRepository"> {
+export interface StoriesAt extends Pick<StoriesContext, "workspace" | "inRepository"> {
   spec: StoriesSpec;
   files: ReturnType<typeof storyFiles>;
 }
@@ -56,7 +56,7 @@ export function ownPath(workspace: string, file: string): string {
 }
 
 /** undefined: git cannot tell. */
-export async function workIn({ workspace, inRepository }: Stories): Promise<Work | undefined> {
+export async function workIn({ workspace, inRepository }: StoriesAt): Promise<Work | undefined> {
   return inRepository ? currentWork(workspace) : { dirty: {} };
 }
 
@@ -109,7 +109,7 @@ export function readTurn(records: string): Turn | undefined {
 }
 
 /** A run over stories. Its records are for a later process: this one believes its own memory. */
-export interface StoriesRun extends Stories, StoriesContext {
+export interface StoriesRun extends StoriesAt, StoriesContext {
   /** undefined before the first iteration. */
   known: Turn | undefined;
   /** Whether the files are a person's since the last iteration: after a pause, or in a new process. */
@@ -136,7 +136,7 @@ export function keep(run: StoriesRun, turn: Turn): Turn {
 }
 
 /** The files of the stories, each with a word that tells one content from another. */
-export function statesOf({ files, workspace }: Stories): Record<string, string> {
+export function statesOf({ files, workspace }: StoriesAt): Record<string, string> {
   const names = [files.tasks, files.prd, files.prompt, files.progress];
   return Object.fromEntries(
     names.map((file) => [file, stateOf(join(workspace, file), Number.POSITIVE_INFINITY)]),

@@ -16,7 +16,7 @@ import {
   keep,
   ownPath,
   restore,
-  type Stories,
+  type StoriesAt,
   type StoriesRun,
   statesOf,
   type Turn,
@@ -80,7 +80,7 @@ function nobodysList(run: StoriesRun, known: Turn, iteration: number): TaskList 
 }
 
 /** What is not committed of the files of the stories is left to the agents to commit. */
-function ownFiles({ workspace, spec }: Stories, work: Work | undefined): string[] {
+function ownFiles({ workspace, spec }: StoriesAt, work: Work | undefined): string[] {
   const own = `${ownPath(workspace, spec.dir)}/`;
   return Object.keys(work?.dirty ?? {}).filter((file) => file.startsWith(own));
 }
@@ -109,11 +109,11 @@ function refuseOther(run: StoriesRun, { before, after = before }: Turn): void {
   });
 }
 
-export function tasksText({ files, workspace }: Stories): string | undefined {
+export function tasksText({ files, workspace }: StoriesAt): string | undefined {
   return textAt(join(workspace, files.tasks));
 }
 
-export function judge({ spec, files }: Stories, held: Partial<Rules>, text: string | undefined): Reading {
+export function judge({ spec, files }: StoriesAt, held: Partial<Rules>, text: string | undefined): Reading {
   return checkTasks(text, { ...held, ...spec, name: files.tasks });
 }
 
@@ -148,7 +148,7 @@ function brokenFile({ folderFor }: StoriesRun, iteration: number): string {
 }
 
 /** What agents have not committed; what was not committed before they began, and is as it was, is not theirs. */
-function blamedIn({ spec }: Stories, turn: Turn | undefined, now: Work | undefined): string[] | undefined {
+function blamedIn({ spec }: StoriesAt, turn: Turn | undefined, now: Work | undefined): string[] | undefined {
   const isUsers = (file: string): boolean =>
     spec.dirty.some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
   const isTheirs = (file: string): boolean =>
@@ -158,7 +158,7 @@ function blamedIn({ spec }: Stories, turn: Turn | undefined, now: Work | undefin
 
 /** Files that a review edited, but for those that it may edit. */
 async function editedIn(
-  { files, workspace }: Stories,
+  { files, workspace }: StoriesAt,
   { mode, work, byChecks }: Turn,
   now: Work | undefined,
 ): Promise<string[]> {
@@ -170,7 +170,7 @@ async function editedIn(
 
 /** Why the agent may not stop yet. Without a turn, nobody knows what may change. */
 export async function stopFindings(
-  stories: Stories,
+  stories: StoriesAt,
   turn: Turn | undefined,
   failing: string[],
 ): Promise<Reading> {

@@ -147,16 +147,16 @@ const FOLD = {
 const ACTIONS = Object.keys(FOLD) as FailAction[];
 
 /** A failure as the next prompt will tell it. */
-type Feedback = { failAction: FailAction; text: string };
+type CheckFeedback = { failAction: FailAction; text: string };
 
-function feedbackIn(memory: Json | undefined): Feedback[] {
+function feedbackIn(memory: Json | undefined): CheckFeedback[] {
   const feedback = has(memory, { feedback: "array" }) ? memory["feedback"] : [];
-  const told = listOf<Feedback>(feedback, { failAction: "string", text: "string" });
+  const told = listOf<CheckFeedback>(feedback, { failAction: "string", text: "string" });
   return told.filter(({ failAction }) => ACTIONS.includes(failAction));
 }
 
 /** In the words that prompts and tools for them know. */
-function feedbackOf({ check: { command, hint, timeoutMs }, event }: CheckResult): Feedback {
+function feedbackOf({ check: { command, hint, timeoutMs }, event }: CheckResult): CheckFeedback {
   const failAction = ACTIONS.find((action) => action === event.failAction) ?? "APPEND";
   if (event.hidden) return { failAction, text: hiddenFailure(command) };
   const how = howItFailed(event, timeoutMs);

@@ -19,7 +19,7 @@ import { removeLanded } from "./clean.js";
 import { type LandingAsked, type LandingPlan, planLanding, refusal } from "./plan.js";
 import { provedBefore } from "./receipt.js";
 
-export interface Landing {
+export interface LandOptions {
   settings: Settings;
   signal: AbortSignal;
   /** Receives each event once it is written down. */
@@ -31,7 +31,7 @@ export interface Landing {
 }
 
 /** How it ended; `left`: what it did not remove, and why. */
-export type Landed = { plan: LandingPlan; left?: string | undefined } & (
+export type LandOutcome = { plan: LandingPlan; left?: string | undefined } & (
   | ({
       kind: "landed";
       old: string;
@@ -46,7 +46,11 @@ export type Landed = { plan: LandingPlan; left?: string | undefined } & (
 );
 
 /** Brings the work of a finished run into a branch. Finishes a landing that a crash cut off, from the journal. */
-export async function landRun(run: RunFolder, asked: LandingAsked, landing: Landing): Promise<Landed> {
+export async function landRun(
+  run: RunFolder,
+  asked: LandingAsked,
+  landing: LandOptions,
+): Promise<LandOutcome> {
   await planLanding(run, asked);
   // Excludes another landing of the same run, and a resumed loop.
   const { workspace } = run.shown();
@@ -73,7 +77,7 @@ export async function landRun(run: RunFolder, asked: LandingAsked, landing: Land
 
 type Write = (event: LoopEventBody) => void;
 
-function openRecords(run: RunFolder, { onEvent }: Landing) {
+function openRecords(run: RunFolder, { onEvent }: LandOptions) {
   const journal = openJournal(run.journal);
   const redact = createRedactor(process.env);
   return {
@@ -93,9 +97,9 @@ function openRecords(run: RunFolder, { onEvent }: Landing) {
 async function begin(
   plan: LandingPlan,
   asked: LandingAsked,
-  landing: Landing,
+  landing: LandOptions,
   write: Write,
-): Promise<Landed> {
+): Promise<LandOutcome> {
   const { run, spec, repository, into, tip, title } = plan;
   const { settings, signal, tell, hiddenChecks } = landing;
   const checks = await proofOf(spec);
@@ -152,9 +156,9 @@ async function surroundings({ run, spec, repository }: LandingPlan, settings: Se
 async function finish(
   plan: LandingPlan,
   asked: LandingAsked,
-  landing: Landing,
+  landing: LandOptions,
   write: Write,
-): Promise<Landed> {
+): Promise<LandOutcome> {
   const { into, tip, state } = plan;
   const known = state.landings?.[into];
   const [old = "", commit = ""] = [known?.old, known?.new];
@@ -177,7 +181,7 @@ function recordsOf({ run, into }: LandingPlan): string {
 
 async function clean(
   plan: LandingPlan,
-  { settings, tell }: Landing,
+  { settings, tell }: LandOptions,
   write: Write,
 ): Promise<string | undefined> {
   const { spec, repository, branch, tip } = plan;
@@ -198,13 +202,13 @@ async function refuseNewPrograms({ run, repository }: LandingPlan): Promise<void
   throw refusal("git_settings", `git is not run: ${what}`, "put them back as they were");
 }
 
-type Refused = Exclude<LandingResult, { kind: "landed" | "nothing" | "interrupted" }>;
+type RefusedLanding = Exclude<LandingResult, { kind: "landed" | "nothing" | "interrupted" }>;
 
 function storiesIn({ stories }: LandingPlan): { stories?: string[] } {
   return stories.length === 0 ? {} : { stories: stories.map(({ id }) => id) };
 }
 
-function refusedOf(plan: LandingPlan, result: Refused): LoopEventBody {
+function refusedOf(plan: LandingPlan, result: RefusedLanding): LoopEventBody {
   const { into, tip } = plan;
   return {
     ...{
@@ -220,7 +224,7 @@ function refusedOf(plan: LandingPlan, result: Refused): LoopEventBody {
 }
 
 /** One line for people. */
-export function whyRefused(result: Refused): string {
+export function whyRefused(result: RefusedLanding): string {
   switch (result.kind) {
     case "conflict":
       return `conflicts in ${result.files.join(", ")}`;

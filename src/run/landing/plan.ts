@@ -80,17 +80,17 @@ function targetOf({ branch }: RunSpec, own: string, { into = branch }: LandingAs
   throw refusal("branch_missing", what, "say where: --into BRANCH");
 }
 
-type Known = NonNullable<RunState["landings"]>[string] | undefined;
+type Prior = NonNullable<RunState["landings"]>[string] | undefined;
 
 /** How far an earlier landing got. It writes an event before the branch moves, and one after. */
-async function doneOf(known: Known, repository: string, target: string): Promise<LandingPlan["done"]> {
+async function doneOf(known: Prior, repository: string, target: string): Promise<LandingPlan["done"]> {
   if (known === undefined || known.type === "landing.refused") return undefined;
   if (!(await isPartOf(repository, known.new, target))) return undefined;
   return known.type === "landing.started" ? "moved" : "landed";
 }
 
 /** Not if its branch has yet to be removed. */
-function refuseLanded(known: Known, commit: string | undefined, into: string, name: string): void {
+function refuseLanded(known: Prior, commit: string | undefined, into: string, name: string): void {
   if (known === undefined || (commit === known.tip && !known.keep)) return;
   const what = `${name} was landed in ${into} already (${known.new?.slice(0, 9)})`;
   throw refusal("landed_already", what);

@@ -13,7 +13,7 @@ export const liveState = signal<LiveState>("connecting");
 /** Since when nothing can be told. */
 export const lostSince = signal<number | undefined>(undefined);
 
-type Message =
+type TabMessage =
   | { kind: "rows"; rows: RunRow[]; gone: string[]; counts: Record<Group, number> }
   | { kind: "entry"; told: Told }
   | { kind: "again"; run: string }
@@ -50,16 +50,16 @@ export function follow(run: string, next: number, listener: (told: Told) => void
 }
 
 function wish(): void {
-  const message: Message = { kind: "want", tab, run: wanted?.run, next: wanted?.next ?? 0 };
+  const message: TabMessage = { kind: "want", tab, run: wanted?.run, next: wanted?.next ?? 0 };
   if (isLeader) take(message);
   else send(message);
 }
 
-function send(message: Message): void {
+function send(message: TabMessage): void {
   if (isShared) channel.postMessage(message);
 }
 
-function take(message: Message): void {
+function take(message: TabMessage): void {
   switch (message.kind) {
     case "rows":
       takeRows(message.rows, message.gone, message.counts);
@@ -94,7 +94,7 @@ function setState(state: LiveState): void {
   if (state === "live") trouble.value = undefined;
 }
 
-function takeWant({ tab: from, run, next }: Message & { kind: "want" }): void {
+function takeWant({ tab: from, run, next }: TabMessage & { kind: "want" }): void {
   if (run === undefined) wants.delete(from);
   else wants.set(from, { run, next });
   const watched = new Set([...wants.values()].map((one) => one.run));
@@ -107,7 +107,7 @@ function takeWant({ tab: from, run, next }: Message & { kind: "want" }): void {
   else if (cursors.size < before) open();
 }
 
-function tellAll(message: Message): void {
+function tellAll(message: TabMessage): void {
   take(message);
   send(message);
 }
@@ -190,7 +190,7 @@ function stopLeading(): void {
 }
 
 export function startLive(onReturn: () => void): void {
-  channel.addEventListener("message", ({ data }) => take(data as Message));
+  channel.addEventListener("message", ({ data }) => take(data as TabMessage));
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") return stopLeading();
     setState("connecting");

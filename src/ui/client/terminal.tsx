@@ -3,7 +3,7 @@ import type { RunPage } from "../api.js";
 import { Empty } from "./parts.jsx";
 import { overview, post } from "./store.js";
 
-interface Screen {
+interface ShownScreen {
   columns: number;
   rows: number;
   cursor: { column: number; row: number };
@@ -69,9 +69,9 @@ async function openTerminal(
     source?.close();
     if (document.visibilityState === "hidden") return;
     source = new EventSource(`/api/runs/${run}/terminal`);
-    source.addEventListener("screen", ({ data }) => draw(JSON.parse(String(data)) as Screen | null));
+    source.addEventListener("screen", ({ data }) => draw(JSON.parse(String(data)) as ShownScreen | null));
   };
-  const draw = (found: Screen | null): void => {
+  const draw = (found: ShownScreen | null): void => {
     if (found === null) {
       source?.close();
       onGone();

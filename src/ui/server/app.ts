@@ -20,7 +20,7 @@ import { iterationDetail, runPage } from "./run-page.js";
 import { tellScreens } from "./terminal.js";
 import { shownJson } from "./text.js";
 
-export interface Setup {
+export interface Dashboard {
   home: string;
   door: Door;
   readOnly: boolean;
@@ -28,7 +28,7 @@ export interface Setup {
   overview: RunOverview;
 }
 
-export function dashboard(setup: Setup): Hono {
+export function dashboard(setup: Dashboard): Hono {
   const app = new Hono();
   app.use(guard(setup));
   app.use(bodyLimit({ maxSize: MOST_BYTES, onError: () => json({ error: "this is too long" }, 413) }));
@@ -46,7 +46,7 @@ export function dashboard(setup: Setup): Hono {
 /** Paths that ask for a cookie first: everything but the entrance and what comes with ralph. */
 const OPEN = /^\/(?:enter(?:\/|$)|assets\/|icon|manifest)/;
 
-function guard({ door, assets }: Setup): MiddlewareHandler {
+function guard({ door, assets }: Dashboard): MiddlewareHandler {
   return async (c, next) => {
     const { req } = c;
     if (OPEN.test(req.path) || door.isIn(req.header("cookie"))) return next();
@@ -60,7 +60,7 @@ function guard({ door, assets }: Setup): MiddlewareHandler {
 const MOST_BYTES = 256 * 1024;
 
 /** A page of its own leads on: a browser sends no strict cookie to where another site's link has led it. */
-function entrance(app: Hono, { door, assets }: Setup): void {
+function entrance(app: Hono, { door, assets }: Dashboard): void {
   app.get("/enter/:secret", (c) => {
     // Who only looks ahead must not use the link up.
     const purpose = c.req.header("sec-purpose") ?? c.req.header("purpose") ?? "";
@@ -81,7 +81,7 @@ function entrance(app: Hono, { door, assets }: Setup): void {
   });
 }
 
-function pages(app: Hono, { assets }: Setup): void {
+function pages(app: Hono, { assets }: Dashboard): void {
   for (const path of ["/", "/costs", "/runs/:id", "/runs/:id/:tab", "/runs/:id/:tab/:part"])
     app.get(path, (c) => c.html(assets.page("app")));
   app.get("/*", async (c, next) => {
@@ -110,7 +110,7 @@ const ID = /^\w[\w-]{0,80}$/;
 
 const PAGE_LINES = 400;
 
-function data(app: Hono, { home, overview, readOnly }: Setup): void {
+function data(app: Hono, { home, overview, readOnly }: Dashboard): void {
   const { version } = manifest();
   app.get("/api/overview", (c) => {
     const { q: text = "", project = "", most } = c.req.query();
@@ -157,7 +157,7 @@ function runIn(home: string, id: string, lane?: string): RunFolder | undefined {
   return lane === undefined || Object.hasOwn(run.state()?.lanes ?? {}, lane) ? run : undefined;
 }
 
-function live(app: Hono, { home, overview }: Setup): void {
+function live(app: Hono, { home, overview }: Dashboard): void {
   app.get("/api/live", (c) => {
     const from = c.req.header("last-event-id") || c.req.query("watch") || "";
     const cursors = new Map([...cursorsIn(from)].filter(([id]) => runIn(home, id) !== undefined));
@@ -181,7 +181,7 @@ function messages(c: Context, tell: (listener: Listener) => Promise<void>): Resp
   });
 }
 
-function writes(app: Hono, { home }: Setup): void {
+function writes(app: Hono, { home }: Dashboard): void {
   app.post("/api/runs/:id", async (c) => {
     if (!/^application\/json *(?:;|$)/i.test(c.req.header("content-type") ?? ""))
       return json({ error: "send JSON" }, 415);

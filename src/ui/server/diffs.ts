@@ -42,7 +42,7 @@ function piecesOf(patch: string): DiffPage["pieces"] {
 }
 
 /** With the part of the run whose diff was shown. */
-export interface Comment extends Part {
+export interface DiffComment extends Part {
   /** The identity of the file's change that was shown. */
   piece: string;
   commit: string | null;
@@ -54,7 +54,7 @@ export interface Comment extends Part {
 /** Makes it words for the next iteration. A text says why that cannot be. */
 export async function comment(
   run: RunFolder,
-  { piece, iteration, lane, commit, line, text }: Comment,
+  { piece, iteration, lane, commit, line, text }: DiffComment,
 ): Promise<string | undefined> {
   if (run.state()?.success && run.loop() === undefined)
     return "the run is done, so no iteration would read the comment";

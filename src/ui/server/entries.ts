@@ -8,7 +8,7 @@ import type { Entry } from "../api.js";
 /** What an event tells, for the stream of a run. A function of the event alone: who comes late sees the same. */
 
 type Told = Omit<Entry, "line" | "next" | "ts" | "iteration">;
-type EventOf<Type extends LoopEvent["type"]> = Extract<LoopEvent, { type: Type }>;
+type EventFor<Type extends LoopEvent["type"]> = Extract<LoopEvent, { type: Type }>;
 
 /** undefined: it tells nothing that people look for. */
 export function entryOf(event: LoopEvent, { line = 0, next = 0 } = {}): Entry | undefined {
@@ -28,7 +28,7 @@ const note = (text: string, look?: Entry["look"], more?: string): Told => ({
 /** More than that is in the records. */
 const MORE_CHARS = 16_000;
 
-const TOLD: { [Type in LoopEvent["type"]]?: (event: EventOf<Type>) => Told | undefined } = {
+const TOLD: { [Type in LoopEvent["type"]]?: (event: EventFor<Type>) => Told | undefined } = {
   "run.started": ({ agent, recipe }) => note(`${recipe} run with ${agent}`),
   "run.resumed": ({ iterations }) => note(`resumed after ${plural(iterations, "iteration")}`),
   "run.paused": () => note("paused"),

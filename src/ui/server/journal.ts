@@ -17,13 +17,13 @@ export function growing<Found>(
   begun: (run: RunFolder) => Found,
   take: (found: Found, text: string, next: number) => void,
 ): (run: RunFolder) => Promise<Found> {
-  interface Reading {
+  interface JournalReading {
     found: Found;
     ino: number;
     end: number;
   }
-  const known = new Map<string, Promise<Reading>>();
-  const readOn = async (run: RunFolder, before: Reading | undefined): Promise<Reading> => {
+  const known = new Map<string, Promise<JournalReading>>();
+  const readOn = async (run: RunFolder, before: JournalReading | undefined): Promise<JournalReading> => {
     const { size = 0, ino = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
     // A journal that was repaired is another file.
     const isSame = before !== undefined && before.ino === ino && size >= before.end;

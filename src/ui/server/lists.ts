@@ -3,7 +3,7 @@ import { GROUPS, type Group, type Overview, type RunRow } from "../api.js";
 /** How many rows of a group are sent unless more are asked for. */
 const SHOWN = 50;
 
-export interface Wanted {
+export interface RowFilter {
   text: string;
   project: string;
   /** How many of each group. */
@@ -19,7 +19,7 @@ export function countsOf(rows: RunRow[]): Record<Group, number> {
 /** The newest rows of each group that are wanted. */
 export function listOf(
   all: RunRow[],
-  { text, project, most = SHOWN }: Wanted,
+  { text, project, most = SHOWN }: RowFilter,
 ): Pick<Overview, "rows" | "counts" | "projects"> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = all.filter(

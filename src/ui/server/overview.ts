@@ -23,7 +23,7 @@ const ALL_MS = 1500;
 /** Every run of a home as a row. Rows are remembered as long as the files that they were read from stay the same. */
 export function overviewOf(home: string) {
   const folder = join(home, "runs");
-  const known = new Map<string, Known>();
+  const known = new Map<string, Memo>();
   let living = new Set<string>();
   const rowFor = (id: string): RunRow | undefined => {
     const run = runFolder(home, id);
@@ -75,14 +75,14 @@ export function overviewOf(home: string) {
 
 export type RunOverview = ReturnType<typeof overviewOf>;
 
-interface Known {
+interface Memo {
   print: string;
   row: RunRow;
-  reading: Reading | undefined;
+  reading: RowFold | undefined;
 }
 
 /** A living run, as far as its journal was read. */
-interface Reading {
+interface RowFold {
   ino: number;
   end: number;
   state: RunState | undefined;
@@ -93,7 +93,7 @@ interface Reading {
 const MOST_BYTES = 1024 * 1024;
 
 /** Each line is read once: agents write thousands of them in an iteration. */
-function readOn(run: RunFolder, before: Reading | undefined): Reading {
+function readOn(run: RunFolder, before: RowFold | undefined): RowFold {
   const { ino = 0, size = 0 } = statSync(run.journal, { throwIfNoEntry: false }) ?? {};
   const more = size - (before?.end ?? 0);
   if (before === undefined || before.ino !== ino || more < 0 || more > MOST_BYTES) {
@@ -125,7 +125,7 @@ function printOf(run: RunFolder, isLiving: boolean): string | undefined {
   return folder === undefined ? undefined : [folder, size, mtimeMs, isLiving].join();
 }
 
-function rowOf(run: RunFolder, reading: Reading | undefined): RunRow {
+function rowOf(run: RunFolder, reading: RowFold | undefined): RunRow {
   try {
     return readRow(run, run.shown(), reading);
   } catch (error) {
@@ -144,7 +144,7 @@ function rowOf(run: RunFolder, reading: Reading | undefined): RunRow {
   }
 }
 
-function readRow(run: RunFolder, spec: SpecRecord, reading: Reading | undefined): RunRow {
+function readRow(run: RunFolder, spec: SpecRecord, reading: RowFold | undefined): RunRow {
   const isLiving = reading !== undefined;
   const last = isLiving ? reading.last : run.lastEvent();
   const { question, ...told } = standingOf(run, spec, last, reading);
@@ -162,7 +162,7 @@ function readRow(run: RunFolder, spec: SpecRecord, reading: Reading | undefined)
 
 const TASK_CHARS = 200;
 
-type Standing = Pick<RunRow, "result" | "iteration" | "maxIterations" | "activeMs" | "costUsd" | "line"> & {
+type RowFacts = Pick<RunRow, "result" | "iteration" | "maxIterations" | "activeMs" | "costUsd" | "line"> & {
   question?: Question | undefined;
 };
 
@@ -171,8 +171,8 @@ function standingOf(
   run: RunFolder,
   spec: SpecRecord,
   last: LoopEvent | undefined,
-  reading: Reading | undefined,
-): Standing {
+  reading: RowFold | undefined,
+): RowFacts {
   if (last?.type !== "run.finished" || reading !== undefined) return standingNow(run, spec, last, reading);
   const { limits } = spec;
   const { iterations: iteration, costUsd, durationMs: activeMs, message = "", question } = last;
@@ -186,8 +186,8 @@ function standingNow(
   run: RunFolder,
   spec: SpecRecord,
   last: LoopEvent | undefined,
-  reading: Reading | undefined,
-): Standing {
+  reading: RowFold | undefined,
+): RowFacts {
   const isLiving = reading !== undefined;
   const state = reading?.state ?? run.state() ?? initialState(run.id);
   const status: RunStatus = isLiving ? state.status : endedStatus(state);

@@ -15,7 +15,7 @@ import { stateCards, storyCards } from "./stories.js";
 import { endOf } from "./text.js";
 
 /** What a run came to so far. */
-interface Reading extends Fold {
+interface PageReading extends Fold {
   unreadable: number;
   /** The last words of an agent: of several in a row only the time of the last ones counts. */
   said: string | undefined;
@@ -23,7 +23,7 @@ interface Reading extends Fold {
 
 const SAID = /^\{"v":1,"type":"agent\.event"[^{]*"event":\{"type":"text".*\}\}$/;
 
-const readingOf = growing<Reading>(
+const readingOf = growing<PageReading>(
   ({ id }) => ({ state: initialState(id), iterations: [], unreadable: 0, said: undefined }),
   (reading, text) => {
     const isSaid = SAID.test(text);
@@ -32,7 +32,7 @@ const readingOf = growing<Reading>(
   },
 );
 
-function take(reading: Reading, text: string): void {
+function take(reading: PageReading, text: string): void {
   const event = parseLine(text);
   if (event === undefined) reading.unreadable += 1;
   else iterationsOf(reading.state, [event], reading.iterations);

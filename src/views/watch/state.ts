@@ -124,17 +124,17 @@ export type WatchAction = "attach" | "pause" | "resume" | "kill" | TypedAction;
 export type WatchPage = "report" | "diff";
 
 /** What a key asks for beyond another state of the screen; `forget`: that all of it is drawn again. */
-export type Intent =
+export type KeyIntent =
   | ("quit" | "interrupted" | "suspend" | "forget")
   | { action: WatchAction; name: string; text?: string }
   | { page: WatchPage; name: string };
 
 export interface AfterKey {
   state: WatchState;
-  intent?: Intent;
+  intent?: KeyIntent;
 }
 
-const EVERYWHERE: Record<string, Intent> = {
+const EVERYWHERE: Record<string, KeyIntent> = {
   ...{ "ctrl+c": "interrupted", "ctrl+d": "quit", "ctrl+l": "forget", "ctrl+z": "suspend" },
 };
 

@@ -9,7 +9,7 @@ import { type Follow, liveFeed } from "./live.js";
 import { screenLines } from "./screen.js";
 import {
   type AfterKey,
-  type Intent,
+  type KeyIntent,
   moved,
   NOTHING_YET,
   press,
@@ -115,12 +115,12 @@ function worksFor(
       .split("\n");
     return { mode: { kind: "page", title: `${page} of ${name}`, lines, at: 0 } };
   };
-  const act = async ({ action, name, text }: Extract<Intent, { action: WatchAction }>) => ({
+  const act = async ({ action, name, text }: Extract<KeyIntent, { action: WatchAction }>) => ({
     message: { text: redact(await effects.act(action, name, text)), isError: false },
   });
   return {
     /** Returns what is to be said now; what needs no terminal goes on meanwhile. */
-    async carryOut(intent: Exclude<Intent, string>): Promise<ScreenMessage> {
+    async carryOut(intent: Exclude<KeyIntent, string>): Promise<ScreenMessage> {
       const { name } = intent;
       if ("page" in intent) return begin(`${UNDER_WAY[intent.page]} ${name}...`, open(intent.page, name));
       if (intent.action !== "attach") return begin(`${UNDER_WAY[intent.action]} ${name}...`, act(intent));

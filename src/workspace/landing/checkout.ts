@@ -51,7 +51,7 @@ function isRebased(path: string, target: string): boolean {
   );
 }
 
-interface Move {
+interface BranchMove {
   repository: string;
   /** Full name of the branch. */
   target: string;
@@ -60,7 +60,7 @@ interface Move {
 }
 
 /** What keeps the branch from being moved, and its checkout from being brought along, before anything is done; undefined: nothing. */
-export async function inTheWay(move: Move): Promise<InTheWay | undefined> {
+export async function inTheWay(move: BranchMove): Promise<InTheWay | undefined> {
   const { path: checkout, busy } = (await checkoutOf(move.repository, move.target)) ?? {};
   const said = busy ?? lockedIn(checkout ?? move.repository, move.target, checkout !== undefined);
   if (checkout === undefined) return said === undefined ? undefined : { files: [], said };
@@ -83,7 +83,7 @@ function lockedIn(folder: string, target: string, isCheckedOut: boolean): string
 type Written = [how: string, file: string];
 
 /** The files that a move writes: added (A), removed (D), and changed in one way or another. */
-async function writtenBy(checkout: string, { old, new: commit }: Move): Promise<Written[]> {
+async function writtenBy(checkout: string, { old, new: commit }: BranchMove): Promise<Written[]> {
   const args = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", old, commit];
   const fields = namesIn((await git(checkout, args)).stdout);
   return fields.flatMap((field, at) =>
@@ -92,7 +92,7 @@ async function writtenBy(checkout: string, { old, new: commit }: Move): Promise<
 }
 
 /** Files that the move would write, and that hold something that is not committed. */
-async function occupied(checkout: string, move: Move): Promise<string[]> {
+async function occupied(checkout: string, move: BranchMove): Promise<string[]> {
   const pairs = await writtenBy(checkout, move);
   const removed = new Set(pairs.filter(([how]) => how === "D").map(([, file]) => file));
   const taken = pairs
@@ -125,7 +125,7 @@ function isTaken(checkout: string, file: string, removed: Set<string>): boolean 
 }
 
 /** `moved`: somebody else was quicker. */
-type Moved =
+type BranchOutcome =
   | { kind: "done" }
   | { kind: "moved" }
   | ({ kind: "in_the_way" } & InTheWay)
@@ -135,7 +135,7 @@ type Moved =
  * Moves a branch from one commit to the next, if it is still there. Where it is checked out, the checkout is brought
  * along: git writes files first, refuses to overwrite anything, and moves the branch last.
  */
-export async function moveBranch(move: Move): Promise<Moved> {
+export async function moveBranch(move: BranchMove): Promise<BranchOutcome> {
   const { repository, target, old, new: commit } = move;
   const blocked = await inTheWay(move);
   if (blocked !== undefined) return { kind: "in_the_way", ...blocked };
@@ -163,7 +163,7 @@ export async function moveBranch(move: Move): Promise<Moved> {
 }
 
 /** git may have written some of the files before it failed: those hold what is in the new commit. */
-async function putBack(checkout: string, move: Move): Promise<void> {
+async function putBack(checkout: string, move: BranchMove): Promise<void> {
   const pairs = await writtenBy(checkout, move);
   const run = (args: string[], options: GitOptions = {}) => git(checkout, args, options);
   // Changes nothing where git had not come as far as the index.

@@ -28,7 +28,7 @@ export interface Losses {
   gone: string[];
 }
 
-interface Question {
+interface ProofRequest {
   repository: string;
   /** Where the target is now. */
   old: string;
@@ -45,7 +45,7 @@ interface Question {
  * commit of the tip removes it: then the work is about it. It may not go in a merge, as when a conflict is resolved by
  * taking a side. A line whose words are all in a line that replaces it has been edited, and is not lost.
  */
-export async function lossesOf(question: Question): Promise<Losses> {
+export async function lossesOf(question: ProofRequest): Promise<Losses> {
   const { repository, old, commit, tip, earlier, except } = question;
   const paths = ["--", ...except.map((file) => `:(top,exclude,literal)${file}`)];
   const diff = async (args: string[], stdin = ""): Promise<Hunk[]> =>

@@ -17,7 +17,7 @@ export interface Section {
   items: { text: string; line: number }[];
 }
 
-export interface Document {
+export interface SpecDocument {
   /** All lines but those in code and comments: the words there are not the author's. */
   lines: SpecLine[];
   sections: Section[];
@@ -27,7 +27,7 @@ export interface Document {
 /** A line of bold words alone stands for a heading, below all others. */
 const BOLD_LEVEL = 7;
 
-export function documentOf(text: string): Document {
+export function documentOf(text: string): SpecDocument {
   const own = text
     .replace(/^\ufeff/, "")
     .replace(/\r\n?/g, "\n")

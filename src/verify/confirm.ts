@@ -5,9 +5,8 @@ import { howItFailed } from "./failure.js";
 /** How often ralph runs a check that is known to be flaky. */
 const TRIES = 3;
 
-/** The same check; it fails if its result differs from the one before. */
-export function comparedWith(check: Check, before: CheckResult | undefined): Check {
-  if (before === undefined || before.event.skipped === "after_failure") return check;
+/** A check that has passed before; if it fails now, it is flaky. Reports an earlier retry, too. */
+export function confirmed(check: Check, before: CheckFinished): Check {
   const { judge } = retried(check);
   return {
     ...check,
@@ -15,18 +14,11 @@ export function comparedWith(check: Check, before: CheckResult | undefined): Che
     async judge(run) {
       const result = await (judge?.(run) ?? run());
       const { event } = result;
-      if (event.passed === before.event.passed) return withEarlier(result, before);
-      const flaky = [outcomeOf(before.event, check), outcomeOf(event, check)];
-      const why = `flaky: ${flaky.join(", then ")} on the same files`;
-      return { ...result, event: { ...event, passed: false, flaky, why } };
+      if (event.passed) return { ...result, event: { ...(before.flaky && { flaky: before.flaky }), ...event } };
+      const flaky = ["passed", outcomeOf(event, check)];
+      return { ...result, event: { ...event, flaky, why: `flaky: ${flaky.join(", then ")} on the same files` } };
     },
   };
-}
-
-/** Keeps the first result visible, although its event is replaced. */
-function withEarlier(result: CheckResult, { event: { flaky } }: CheckResult): CheckResult {
-  if (flaky === undefined || result.event.flaky !== undefined) return result;
-  return { ...result, event: { ...result.event, flaky } };
 }
 
 /** A check that is known to be flaky passes if one of its tries does, and reports the others. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LoopEventBody } from "../events.js";
 import type { Tree, TreeState, Verification } from "../tree.js";
 import { type Check, type CheckResult, type CheckSetup, hasFailed, notRun, runCheck } from "./check.js";
-import { comparedWith, retried } from "./confirm.js";
+import { confirmed, retried } from "./confirm.js";
 import type { Schedule } from "./speed.js";
 
 /** undefined: a signal came first. */
@@ -104,25 +104,15 @@ function namesOf(differences: Difference[]): string {
   return [...names, ...more].join(", ");
 }
 
-/** Runs them, and where all pass as often again as was asked for. */
-async function* runConfirmed(checks: Check[], setup: ChecksSetup, verify: Verification): Results {
+/**
+ * Runs the checks, and the whole set again as often as `confirm` says if all passed. A check that fails then is
+ * `flaky`, and nothing more runs.
+ */
+export async function* runConfirmed(checks: Check[], setup: ChecksSetup, verify: Verification): Results {
   const first = yield* runPass(checks, setup, verify);
   const { confirm: times = 0 } = setup;
   if (times === 0 || first === undefined || first.some(hasFailed)) return first;
-  return yield* runAgain(checks, setup, verify, { first, times });
-}
-
-/**
- * Runs the whole set again, so many times, on files that nobody changes meanwhile. A check whose result differs from
- * `first` has failed and is `flaky`, whichever of the two passed; then nothing is run any more.
- */
-export async function* runAgain(
-  checks: Check[],
-  setup: ChecksSetup,
-  verify: Verification,
-  { first, times }: { first: CheckResult[]; times: number },
-): Results {
-  const compared = checks.map((check, at) => comparedWith(check, first[at]));
+  const compared = first.map(({ check, event }) => confirmed(check, event));
   let results = first;
   for (let time = 1; time <= times; time += 1) {
     const again = yield* runPass(compared, setup, verify, `confirmation ${time} of ${times}`);

@@ -42,6 +42,11 @@ export function recipeOf(one: Case, folder: string): Recipe {
       return storiesOf(one, context);
     case "proof":
       return proofOf(one, context);
+    case "proof-gate":
+      return pipelineOf([{ ...STATE, command: one.check, runsTests: false }], {
+        ...context,
+        ...proofIn(one, context),
+      });
     case "protected":
       return protectedOf(one, context);
     case "gate":
@@ -56,16 +61,20 @@ export function recipeOf(one: Case, folder: string): Recipe {
 }
 
 /** `ralph loop` with all that a green result can be asked to prove. */
-function proofOf({ prompt, check, hidden, confirm, retry, witness }: Case, context: Context): Recipe {
-  const given = hidden.map((command, at) => ({ name: `hidden check ${at + 1}`, command, timeoutMs: 10_000 }));
-  const { checks: hiddenChecks } = createHidden(given, context.workspace);
+function proofOf(one: Case, context: Context): Recipe {
+  const { prompt, check, retry, witness } = one;
   const checks = asChecks([check], 10_000).map((one) => ({
     ...one,
     ...(retry && { flaky: "retry" as const }),
   }));
   const spec = { kind: "checks" as const, task: prompt, checks, completionTag: "COMPLETE" };
-  const recipe = taskRecipe(spec, { ...taskIn(context), hiddenChecks, confirm });
+  const recipe = taskRecipe(spec, { ...taskIn(context), ...proofIn(one, context) });
   return witness ? withWitness(recipe) : recipe;
+}
+
+function proofIn({ hidden, confirm }: Case, { workspace }: Context) {
+  const given = hidden.map((command, at) => ({ name: `hidden check ${at + 1}`, command, timeoutMs: 10_000 }));
+  return { hiddenChecks: createHidden(given, workspace).checks, confirm };
 }
 
 /** `tests` is protected in a repository of its own, which has one commit; the check is the case's own. */
@@ -201,7 +210,10 @@ function storiesOf(one: Case, context: Context): Recipe {
   const spec = { kind: "stories", dir: "ralph", reviewCap: 5, hasReviewer: false, skipReview } as const;
   const { baseline: _, ...recipe } = storiesRecipe(
     { ...spec, dirty: [] },
-    { ...context, inRepository: repository || git.length > 0, ...recordsIn(workspace) },
+    {
+      ...{ ...context, ...proofIn(one, context), ...recordsIn(workspace) },
+      inRepository: repository || git.length > 0,
+    },
   );
   return recipe;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { CheckFinished, LoopEventBody } from "../../src/events.js";
 import { type Check, notRun } from "../../src/verify/check.js";
-import { runAgain, runChecks } from "../../src/verify/schedule.js";
+import { runChecks } from "../../src/verify/schedule.js";
 
 const { signal } = new AbortController();
 const SETUP = { workspace: "/", env: {}, redact: (text: string): string => text };
@@ -64,18 +64,6 @@ it("calls a check flaky that passes and then fails on the same files, and goes n
     { passed: true },
   ]);
   expect(checks.map(({ ran }) => ran())).toEqual([3, 3]);
-});
-
-it("calls a check flaky that failed at first, too", async () => {
-  const check = exits([1, 0]);
-  const { result: first = [] } = await drained(runChecks([check], SETUP, VERIFY));
-  const { result, events } = await drained(runAgain([check], SETUP, VERIFY, { first, times: 1 }));
-  expect(result?.[0]?.event).toMatchObject({ passed: false, flaky: ["exit code 1", "passed"] });
-  expect(events.map((event) => event.type)).toEqual(["check.started", "check.finished"]);
-  const same = exits([1]);
-  const { result: red = [] } = await drained(runChecks([same], SETUP, VERIFY));
-  const again = await drained(runAgain([same], SETUP, VERIFY, { first: red, times: 1 }));
-  expect(again.result?.[0]?.event.flaky).toBeUndefined();
 });
 
 it("tries a check again that is known to be flaky, and says so", async () => {

@@ -10,7 +10,7 @@ import { donePattern } from "../../verify/done.js";
 import { firstFailure, oneLine, readable } from "../../verify/excerpt.js";
 import { hiddenFailure } from "../../verify/failure.js";
 import { runHidden } from "../../verify/hidden.js";
-import { type ChecksSetup, runChecks } from "../../verify/schedule.js";
+import { type ChecksSetup, runChecks, runConfirmed } from "../../verify/schedule.js";
 import { quoteWord } from "../../words.js";
 import type { RecipeContext } from "../row.js";
 import { NOT_SEALED, type Seals, whatWasChanged } from "./sealed.js";
@@ -55,9 +55,11 @@ export async function* runGate(
     },
   };
   const env = gateEnvironment(spec, state, context);
-  // A gate that runs no tests may be meant to change something, and need not bear a second run.
+  // A gate that runs no tests may be meant to change files; without an agent, it may deploy.
+  const decides = verify.tree !== undefined && state.agent !== "never";
+  const run = !state.runsTests && decides ? runConfirmed : runChecks;
   const tree = state.runsTests ? verify.tree : undefined;
-  const [result] = (yield* runChecks([check], { ...context, env }, { ...verify, tree })) ?? [];
+  const [result] = (yield* run([check], { ...context, env }, { ...verify, tree })) ?? [];
   if (result === undefined) return undefined;
   const { event, tests } = result;
   const isLast = state.onPass === COMPLETE && verify.iteration > 0;

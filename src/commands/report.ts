@@ -112,7 +112,8 @@ async function receiptOf({ receipt }: Report): Promise<ShownReceipt | undefined>
   if (receipt === null || !existsSync(receipt)) return undefined;
   const { readReceipt } = await import("../receipts/read.js");
   const text = readFileSync(receipt, "utf8");
-  return orElse(() => ({ ...readReceipt(text, receipt), text }), undefined);
+  const said = orElse(() => readReceipt(text, receipt), undefined);
+  return said && !said.isEdited ? { ...said, text } : undefined;
 }
 
 /** It is not known here, or was copied from the fleet while it was open. */

@@ -11,10 +11,12 @@ import {
   VERSION,
 } from "./statement.js";
 
-/** What a receipt says, when it is one and nobody has edited it. */
+/** What a receipt says. */
 export interface Receipt extends ReceiptDetails {
   commit: string | undefined;
   tree: string;
+  /** Somebody changed it after it was written, and did not sign it. */
+  isEdited: boolean;
 }
 
 const MOST_CHECKS = 1000;
@@ -57,8 +59,8 @@ const Details = z.strictObject({
 const Predicate = z.strictObject({
   result: z.enum(["PASSED", "WARNED"]),
   configuration: z.array(z.strictObject({ name: line, digest: z.strictObject({ sha256 }) })).max(MOST_CHECKS),
-  passedTests: z.array(line),
-  warnedTests: z.array(line),
+  passedTests: z.array(line).max(MOST_CHECKS),
+  warnedTests: z.array(line).max(MOST_CHECKS),
   failedTests: z.array(line).max(0, "a receipt has no failed checks"),
   [DETAILS]: Details,
 });
@@ -69,7 +71,7 @@ const Known = z.object({
   predicate: z.object({ [DETAILS]: z.looseObject({ v: z.int() }) }),
 });
 
-const Subject = z.array(z.strictObject({ name: line, digest: z.record(z.string(), z.string()) }));
+const Subject = z.array(z.strictObject({ name: line, digest: z.record(z.string(), z.string()) })).max(2);
 
 const ReceiptStatement = z.strictObject({
   _type: z.literal(STATEMENT_TYPE),
@@ -78,10 +80,10 @@ const ReceiptStatement = z.strictObject({
   predicate: Predicate,
 });
 
-/** Throws with exit code 2 what is no receipt, and with 1 what was edited. */
+/** Throws what is no receipt. */
 export function readReceipt(text: string, name: string): Receipt {
-  const refuse = (what: string, hint?: string, exitCode = 2): RalphError =>
-    new RalphError(`${name} ${what}`, { code: "receipt_invalid", exitCode, ...(hint && { hint }) });
+  const refuse = (what: string, hint?: string): RalphError =>
+    new RalphError(`${name} ${what}`, { code: "receipt_invalid", ...(hint && { hint }) });
   const value = jsonOf(text);
   const known = Known.safeParse(value);
   if (!known.success) throw refuse("is not a receipt of ralph");
@@ -95,12 +97,11 @@ export function readReceipt(text: string, name: string): Receipt {
   const { data, error } = ReceiptStatement.safeParse(value);
   if (data === undefined) {
     const { path = [], message = "" } = error.issues[0] ?? {};
-    throw refuse(`is incomplete: ${path.slice(1).map(String).join(".")}: ${message.toLowerCase()}`);
+    const where = path.slice(1).map((part) => `${String(part)}.`);
+    throw refuse(`is malformed: ${where.join("").replace(/\.$/, ": ")}${message}`);
   }
   const details = data.predicate[DETAILS];
-  if (digestOf(data as Statement) !== details.sha256)
-    throw refuse("was changed after it was written", undefined, 1);
-  return { ...details, commit, tree };
+  return { ...details, commit, tree, isEdited: digestOf(data as Statement) !== details.sha256 };
 }
 
 /** The JSON Schema of receipts. */

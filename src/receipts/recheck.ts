@@ -133,8 +133,9 @@ async function checkOut(
   const has = async (name: string): Promise<boolean> => (await run(["cat-file", "-e", name])).ok;
   if (!(await has(commit === undefined ? `${tree}^{tree}` : `${commit}^{commit}`)))
     throw missing(receipt, repository);
+  if (receipt.isEdited) throw wrong("it was changed after it was written");
   const held = commit && (await run(["rev-parse", `${commit}^{tree}`])).stdout.trim();
-  if (held !== undefined && held !== tree) throw WRONG_TREE;
+  if (held !== undefined && held !== tree) throw wrong("its tree is not that of its commit");
   const parent = base !== null && (await has(`${base}^{commit}`)) ? ["-p", base] : [];
   const commitTree = [...SOMEBODY, "commit-tree", tree, ...parent, "-m", "As it was verified"];
   const head = commit ?? (await run(commitTree)).stdout.trim();
@@ -142,10 +143,9 @@ async function checkOut(
   if (!out.ok) throw impossible(out.stderr.trim().split("\n")[0] ?? "git cannot check it out");
 }
 
-const WRONG_TREE = new RalphError("the receipt is wrong: its tree is not that of its commit", {
-  code: "receipt_wrong",
-  exitCode: 1,
-});
+function wrong(why: string): RalphError {
+  return new RalphError(`the receipt is wrong: ${why}`, { code: "receipt_wrong", exitCode: 1 });
+}
 
 function missing({ commit }: Receipt, repository = "any repository here"): RalphError {
   if (commit !== undefined)

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { CheckFinished } from "../events.js";
 import { type Receipt, readReceipt, receiptSchema } from "../receipts/read.js";
 import { type Rechecked, recheck } from "../receipts/recheck.js";
 import { checkSignature, type SignatureVerdict, signatureOf } from "../receipts/signature.js";
@@ -84,9 +83,8 @@ function requireWhole({ name }: Source, { signer, checks }: Receipt, signed: Sig
 }
 
 function requireKnown(hidden: string[], { checks }: Receipt): void {
-  const isKnown = (text: string): boolean =>
-    checks.some(({ command, sha256: digest }) => command === null && digest === sha256(text));
-  const strange = hidden.find((text) => !isKnown(text));
+  const digests = checks.filter(({ command }) => command === null).map((check) => check.sha256);
+  const strange = hidden.find((text) => !digests.includes(sha256(text)));
   if (strange !== undefined)
     throw invalid("--hidden-check", strange, "the command of a hidden check of the receipt");
 }
@@ -162,10 +160,6 @@ function openingLines(
   ];
 }
 
-function ending(event: Pick<CheckFinished, "passed"> & Parameters<typeof endingOf>[0]): string {
-  return `${event.passed ? "passes" : "fails"} now (${endingOf(event)})`;
-}
-
 function resultLines({ check, now, result, why }: Rechecked, { mark, paint }: Formatter): string[] {
   const name = harmlessLine(check.name);
   const was = `passed then (exit ${check.exitCode ?? 0})`;
@@ -173,7 +167,7 @@ function resultLines({ check, now, result, why }: Rechecked, { mark, paint }: Fo
     const how = now === undefined || now.exitCode === 127 ? "not run now" : "which proves nothing now";
     return [paint("yellow", `${mark.warning} ${name}: ${was}, ${how}: ${why}`)];
   }
-  const is = now === undefined ? "" : ending(now);
+  const is = now && `${now.passed ? "passes" : "fails"} now (${endingOf(now)})`;
   if (result === "same") return [paint("green", `${mark.ok} ${name}: ${was}, ${is}`)];
   const said = harmlessLine(now?.output.trim().split("\n").at(-1) ?? "");
   return [paint("red", `${mark.error} ${name}: ${was}, ${is}`), ...(said === "" ? [] : [`   ${said}`])];

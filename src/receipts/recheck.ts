@@ -122,7 +122,7 @@ async function checkOut(
   root: string | undefined,
   { stop, repository, store = "" }: RecheckOptions,
 ): Promise<void> {
-  const { commit, tree, base } = receipt;
+  const { tree, base } = receipt;
   const run: Git = (args, more) => git(work, args, { ...more, stop });
   const sha = tree.length === 64 ? ["--object-format=sha256"] : [];
   const made = await run(["init", "--quiet", "--template=", ...sha]);
@@ -130,33 +130,35 @@ async function checkOut(
   const own = join(work, ".git");
   lend(own, [...recordsOf(root), store]);
   await copyRefs(own, root);
-  const has = async (name: string): Promise<boolean> => (await run(["cat-file", "-e", name])).ok;
-  if (!(await has(commit === undefined ? `${tree}^{tree}` : `${commit}^{commit}`)))
-    throw missing(receipt, repository);
-  if (receipt.isEdited) throw wrong("it was changed after it was written");
-  const held = commit && (await run(["rev-parse", `${commit}^{tree}`])).stdout.trim();
-  if (held !== undefined && held !== tree) throw wrong("its tree is not that of its commit");
-  const parent = base !== null && (await has(`${base}^{commit}`)) ? ["-p", base] : [];
+  await requireSubject(receipt, run, repository);
+  const parent = base !== null && (await run(["cat-file", "-e", `${base}^{commit}`])).ok ? ["-p", base] : [];
   const commitTree = [...SOMEBODY, "commit-tree", tree, ...parent, "-m", "As it was verified"];
-  const head = commit ?? (await run(commitTree)).stdout.trim();
+  const head = receipt.commit ?? (await run(commitTree)).stdout.trim();
   const out = await run(["checkout", "--quiet", "--force", "--detach", head], { timeoutMs: SETUP_MS });
   if (!out.ok) throw impossible(out.stderr.trim().split("\n")[0] ?? "git cannot check it out");
 }
 
-function wrong(why: string): RalphError {
-  return new RalphError(`the receipt is wrong: ${why}`, { code: "receipt_wrong", exitCode: 1 });
-}
-
-function missing({ commit }: Receipt, repository = "any repository here"): RalphError {
-  if (commit !== undefined)
-    return impossible(
-      `commit ${commit.slice(0, 12)} is not in ${repository}`,
-      "git fetch it, or name a clone that has it: --repo DIR",
-    );
-  return impossible(
-    "its work was not committed when it was verified, and the records of the run are not here",
-    "ralph verify RUN works where it ran; a receipt of committed work goes anywhere",
-  );
+/** Throws unless the commit and the tree are here, and are those that were verified. */
+async function requireSubject(
+  { commit, tree, isEdited }: Receipt,
+  run: Git,
+  repository = "any repository here",
+): Promise<void> {
+  const subject = commit === undefined ? tree : `${commit}^{commit}`;
+  const found = await run(["rev-parse", "--verify", "--quiet", `${subject}^{tree}`]);
+  if (!found.ok)
+    throw commit === undefined
+      ? impossible(
+          "its work was not committed when it was verified, and the records of the run are not here",
+          "ralph verify RUN works where it ran; a receipt of committed work goes anywhere",
+        )
+      : impossible(
+          `commit ${commit.slice(0, 12)} is not in ${repository}`,
+          "git fetch it, or name a clone that has it: --repo DIR",
+        );
+  const why = isEdited ? "it was changed after it was written" : "its tree is not that of its commit";
+  if (isEdited || found.stdout.trim() !== tree)
+    throw new RalphError(`the receipt is wrong: ${why}`, { code: "receipt_wrong", exitCode: 1 });
 }
 
 /** The records that all checkouts of a repository share. */

@@ -14,9 +14,13 @@ export function confirmed(check: Check, before: CheckFinished): Check {
     async judge(run) {
       const result = await (judge?.(run) ?? run());
       const { event } = result;
-      if (event.passed) return { ...result, event: { ...(before.flaky && { flaky: before.flaky }), ...event } };
+      if (event.passed)
+        return { ...result, event: { ...(before.flaky && { flaky: before.flaky }), ...event } };
       const flaky = ["passed", outcomeOf(event, check)];
-      return { ...result, event: { ...event, flaky, why: `flaky: ${flaky.join(", then ")} on the same files` } };
+      return {
+        ...result,
+        event: { ...event, flaky, why: `flaky: ${flaky.join(", then ")} on the same files` },
+      };
     },
   };
 }

@@ -17,7 +17,16 @@ import { callOf, NOW } from "./call.js";
 import type { Case, Expected, Step } from "./cases.js";
 import { changed, commitAll, recipeOf, writeText } from "./recipes.js";
 
-const NEED_FOLDER = new Set(["stories", "worker", "protected", "gate", "runner", "sealed", "proof", "proof-gate"]);
+const NEED_FOLDER = new Set([
+  "stories",
+  "worker",
+  "protected",
+  "gate",
+  "runner",
+  "sealed",
+  "proof",
+  "proof-gate",
+]);
 
 /** Plays a case in the loop itself, without a process of an agent, and says what it came to. */
 export async function judged(one: Case, agentName: string, root: string): Promise<Expected> {

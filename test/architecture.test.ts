@@ -15,8 +15,8 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   records: { lines: 2406, imports: ["process", "agents"] },
   workspace: { lines: 3700, imports: ["process", "records"] },
   sandbox: { lines: 1403, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 2106, imports: ["process", "records", "workspace", "sandbox"] },
-  receipts: { lines: 799, imports: ["process", "records", "workspace", "verify"] },
+  verify: { lines: 2092, imports: ["process", "records", "workspace", "sandbox"] },
+  receipts: { lines: 793, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 914, imports: ["records"] },
   ask: { lines: 1035, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {

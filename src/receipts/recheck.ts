@@ -1,11 +1,8 @@
 import {
-  chmodSync,
   copyFileSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -82,7 +79,7 @@ export async function* recheck(receipt: Receipt, options: RecheckOptions): Async
   } catch (error) {
     if (!options.stop.aborted) throw error;
   } finally {
-    remove(place);
+    await remove(place);
   }
   if (options.stop.aborted)
     throw new RalphError("interrupted before the receipt was checked", {
@@ -92,19 +89,13 @@ export async function* recheck(receipt: Receipt, options: RecheckOptions): Async
 }
 
 /** Checks may leave folders that nobody may write in, such as the caches of some package managers. */
-function remove(place: string): void {
-  const open = (folder: string): void => {
-    chmodSync(folder, 0o700);
-    for (const name of readdirSync(folder)) {
-      const path = join(folder, name);
-      if (lstatSync(path).isDirectory()) open(path);
-    }
-  };
+async function remove(place: string): Promise<void> {
+  const rm = (): void => rmSync(place, { recursive: true, force: true });
   try {
-    rmSync(place, { recursive: true, force: true });
+    rm();
   } catch {
-    open(place);
-    rmSync(place, { recursive: true, force: true });
+    await capture({ file: "chmod", args: ["-R", "u+rwX", place], cwd: "/", env: process.env });
+    rm();
   }
 }
 

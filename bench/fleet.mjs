@@ -89,7 +89,7 @@ const aSecond = async (what, each) => {
 };
 await aSecond("looks for what people want", () => engine.store.get(["control:a", "control:b", "account:c"]));
 await aSecond("pieces of records", (at) =>
-  engine.store.append("load", epoch, { file: `f${at}`, at: 0, bytes: 4096, data }),
+  engine.store.append("load", epoch, [{ file: `f${at}`, at: 0, bytes: 4096, data }]),
 );
 const spare = engine.queue("load");
 await aSecond("jobs put into a queue", (at) => spare.add("load", { at }));

@@ -14,7 +14,7 @@ import type { JobProgress } from "./job.js";
 import { lifeOf } from "./life.js";
 import { pusherOf } from "./push.js";
 import type { Branch } from "./remote.js";
-import type { ClaimSite } from "./site.js";
+import { hasRoom, type ClaimSite } from "./site.js";
 import { type Upload, uploadOf } from "./upload.js";
 import { wordsFor } from "./words.js";
 
@@ -57,8 +57,7 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
 
   const end = async (event: Finished): Promise<void> => {
     finished = event;
-    // An end that could not be written down is no end of the job.
-    if (folder?.lastEvent()?.ts !== event.ts) broken = event.message ?? "its records cannot be written";
+    broken = whyBroken(claim, folder, event);
     if (broken !== undefined) return;
     unpushed = await pusher.last(event.success ? event.branch : undefined);
     if (lease.isLost()) return;
@@ -66,8 +65,7 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
     if (claim.isDraining && event.reason === "interrupted" && !claim.wanted.cancelled)
       await job.updateData({ ...job.data, goesOnFrom: event.ts });
     for (const who of [OF_RUN, ...Object.keys(standing?.lanes ?? {})]) upload?.release(who);
-    await upload?.files();
-    await upload?.journal();
+    await upload?.all();
   };
   const handlers = handlersOf(claim, { site, spec, pusher, heard, upload: () => upload, end });
   const view = (records: RunFolder): View => {
@@ -106,6 +104,18 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
   };
 }
 
+/** Why the end of a run is none of its job; undefined: it is. */
+function whyBroken(
+  { wanted, context }: ClaimState,
+  records: RunFolder | undefined,
+  event: Finished,
+): string | undefined {
+  if (records?.lastEvent()?.ts !== event.ts) return event.message ?? "its records cannot be written";
+  // Others may have room.
+  if (event.success || wanted.cancelled || hasRoom(context.home)) return undefined;
+  return "no space left on the disk";
+}
+
 /** Who holds the journal for the run as a whole, and not for a lane. */
 const OF_RUN = "";
 
@@ -142,12 +152,11 @@ function handlersOf(
     await pusher.last();
     if (lease.isLost()) return;
     upload()?.release(lane);
-    await upload()?.files();
-    await upload()?.journal();
+    await upload()?.all();
   };
   return {
     // Who goes on with it has to know what was asked.
-    "run.started": () => upload()?.files(),
+    "run.started": () => upload()?.all(),
     "agent.started": () => lease.ensure(),
     async "agent.finished"(event, state) {
       await shareLimits(claim, spec, event, state);
@@ -163,8 +172,7 @@ function handlersOf(
         `Work of ralph run ${run}, iteration ${iteration}`,
         context.engine.leaseMs,
       );
-      await upload()?.files();
-      await upload()?.journal();
+      await upload()?.all();
     },
     "landing.landed": keep,
     "lane.blocked": keep,

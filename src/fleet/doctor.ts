@@ -8,6 +8,7 @@ import { SOMEBODY } from "../workspace/git.js";
 import type { FleetAddress } from "./address.js";
 import { type Engine, openEngine } from "./engine.js";
 import { inBare, openRemote, push, type Remote, tipsOf, withRemote } from "./remote.js";
+import { refusePassword } from "./submission.js";
 
 /** One thing that a fleet needs. */
 export interface FleetFinding {
@@ -94,6 +95,7 @@ function agentsHere(): Condition {
 
 /** Pushes as workers do, to a branch of its own that it takes away again. */
 async function remoteOf(url: string): Promise<Condition> {
+  refusePassword(url);
   const folder = mkdtempSync(join(tmpdir(), "ralph-fleet-"));
   try {
     const remote = await openRemote(folder, url, {});

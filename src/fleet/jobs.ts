@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
 import { claimName, LAST } from "../records/names.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
+import { giveBack, ledgerKey } from "./budget.js";
 import { downloadRun } from "./download.js";
 import type { Engine, FleetJob } from "./engine.js";
 import {
@@ -93,10 +94,15 @@ function statusOf(
 export const isOver = ({ status }: Standing): boolean => ["finished", "failed", "cancelled"].includes(status);
 
 /** All jobs, the oldest first; with `count`, the newest so many. */
-export async function jobsOf(engine: Engine, count = Number.POSITIVE_INFINITY): Promise<Standing[]> {
-  const keys = (await engine.store.keys("run")).slice(-count);
-  const entries = keys.length === 0 ? [] : await engine.store.get(keys);
-  return Promise.all(entries.map((document) => standingOf(engine, document?.value as JobEntry)));
+export async function jobsOf(engine: Engine, count?: number): Promise<Standing[]> {
+  const entries = await entriesOf(engine, count);
+  return Promise.all(entries.map(({ entry }) => standingOf(engine, entry)));
+}
+
+async function entriesOf({ store }: Engine, count = Number.POSITIVE_INFINITY) {
+  const keys = (await store.keys("run")).slice(-count);
+  const documents = keys.length === 0 ? [] : await store.get(keys);
+  return documents.map((one) => ({ entry: one?.value as JobEntry, version: one?.version }));
 }
 
 /** The records of a job, as far as the store has them, where the commands for local runs read them. */
@@ -117,25 +123,33 @@ export async function recordsOf(
 
 /** Copies the records of all jobs that are open, or have ended since, again and again. */
 export async function copyRecords(engine: Engine, home: string, stop: AbortSignal): Promise<void> {
-  const ended = new Set<string>();
+  /** Jobs that have ended, by the version of their entry: one that goes on has a new one. */
+  const ended = new Map<string, number | undefined>();
+  const copy = async ({ entry, version }: Awaited<ReturnType<typeof entriesOf>>[number]): Promise<void> => {
+    if (ended.get(entry.job.id) === version) return;
+    const standing = await standingOf(engine, entry);
+    await recordsOf(engine, home, standing, true);
+    if (isOver(standing)) ended.set(entry.job.id, version);
+  };
   while (!stop.aborted) {
     // What the engine does not tell now, it tells the next time.
-    const jobs = await jobsOf(engine, MOST_COPIED).catch(() => []);
-    for (const standing of jobs.filter(({ entry }) => !ended.has(entry.job.id))) {
-      const copied = await recordsOf(engine, home, standing, true).catch(() => undefined);
-      if (copied !== undefined && isOver(standing)) ended.add(standing.entry.job.id);
-    }
+    for (const one of await entriesOf(engine, MOST_COPIED).catch(() => [])) await copy(one).catch(() => {});
     await sleep(COPY_MS, undefined, { signal: stop }).catch(() => {});
   }
 }
 
 /** Ends a job that waits for a worker; false: one has it. */
-export async function removeWaiting({ store }: Engine, { entry, job }: Standing): Promise<boolean> {
+export async function removeWaiting(
+  { store }: Engine,
+  { entry, job, progress: { costUsd = 0 } }: Standing,
+): Promise<boolean> {
   try {
     await job?.remove();
   } catch {
     return false;
   }
+  // Its worker may have died.
+  await giveBack(store, ledgerKey(new Date()), entry.job.id, costUsd);
   await change<JobEntry>(store, entryKey(entry.job.id), () => ({ ...entry, cancelled: true }));
   return true;
 }

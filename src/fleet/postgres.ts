@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { Appended, Store } from "./store.js";
+import type { FilePiece, Store } from "./store.js";
 
 /**
  * Two processes that create them at the same moment would get in each other's way: the lock lets one go first. A piece
@@ -14,25 +14,27 @@ CREATE TABLE IF NOT EXISTS ralph_file (
   run text, file text, bytes bigint NOT NULL, stamp text NOT NULL, PRIMARY KEY (run, file));
 CREATE TABLE IF NOT EXISTS ralph_piece (
   run text, file text, at bigint, bytes bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY (run, file, at));
-CREATE OR REPLACE FUNCTION ralph_append(
-  of_run text, by_epoch bigint, of_file text, piece_at bigint, piece_bytes bigint, piece bytea, now text)
-RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ralph_append_all(
+  of_run text, by_epoch bigint, now text, files text[], starts bigint[], sizes bigint[], pieces bytea[])
+RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   length bigint;
+  lengths bigint[];
 BEGIN
   PERFORM FROM ralph_epoch WHERE run = of_run AND epoch = by_epoch FOR UPDATE;
-  IF NOT FOUND THEN RETURN -1; END IF;
-  IF piece_at = 0 THEN
-    DELETE FROM ralph_piece WHERE run = of_run AND file = of_file;
-  ELSE
-    SELECT COALESCE(MAX(bytes), 0) INTO length FROM ralph_file WHERE run = of_run AND file = of_file;
-    IF piece_at <> length THEN RETURN length; END IF;
-  END IF;
-  INSERT INTO ralph_piece VALUES (of_run, of_file, piece_at, piece_bytes, piece);
-  length := piece_at + piece_bytes;
-  INSERT INTO ralph_file VALUES (of_run, of_file, length, length || ' ' || now)
-    ON CONFLICT (run, file) DO UPDATE SET bytes = EXCLUDED.bytes, stamp = EXCLUDED.stamp;
-  RETURN length;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  FOR i IN 1 .. cardinality(files) LOOP
+    SELECT COALESCE(MAX(bytes), 0) INTO length FROM ralph_file WHERE run = of_run AND file = files[i];
+    IF starts[i] IN (0, length) THEN
+      IF starts[i] = 0 THEN DELETE FROM ralph_piece WHERE run = of_run AND file = files[i]; END IF;
+      INSERT INTO ralph_piece VALUES (of_run, files[i], starts[i], sizes[i], pieces[i]);
+      length := starts[i] + sizes[i];
+      INSERT INTO ralph_file VALUES (of_run, files[i], length, length || ' ' || now)
+        ON CONFLICT (run, file) DO UPDATE SET bytes = EXCLUDED.bytes, stamp = EXCLUDED.stamp;
+    END IF;
+    lengths := lengths || length;
+  END LOOP;
+  RETURN lengths;
 END $$;
 COMMIT`;
 
@@ -40,7 +42,7 @@ const NEW = "INSERT INTO ralph_document VALUES ($1, 1, $2) ON CONFLICT DO NOTHIN
 const CHANGED = "UPDATE ralph_document SET version = version + 1, value = $2 WHERE key = $1 AND version = $3";
 const RAISED = `INSERT INTO ralph_epoch VALUES ($1, 1)
   ON CONFLICT (run) DO UPDATE SET epoch = ralph_epoch.epoch + 1 RETURNING epoch`;
-const APPEND = "SELECT ralph_append($1, $2, $3, $4, $5, $6, $7) AS length";
+const APPEND = "SELECT ralph_append_all($1, $2, $3, $4, $5, $6, $7) AS lengths";
 
 /** The store in PostgreSQL: four tables. */
 export async function postgresStore(pool: Pool): Promise<Store> {
@@ -71,10 +73,11 @@ export async function postgresStore(pool: Pool): Promise<Store> {
       return rows.map(({ key }) => String(key));
     },
     raiseEpoch: async (run) => Number((await pool.query(RAISED, [run])).rows[0].epoch),
-    async append(run, epoch, { file, at, bytes, data }) {
-      const { rows } = await pool.query(APPEND, [run, epoch, file, at, bytes, data, String(Date.now())]);
-      const length = Number(rows[0].length);
-      return length === -1 ? "fenced" : (length satisfies Appended);
+    async append(run, epoch, pieces) {
+      const of = <Name extends keyof FilePiece>(name: Name) => pieces.map((piece) => piece[name]);
+      const given = [of("file"), of("at"), of("bytes"), of("data")];
+      const { lengths } = (await pool.query(APPEND, [run, epoch, String(Date.now()), ...given])).rows[0];
+      return lengths === null ? "fenced" : lengths.map(Number);
     },
     async files(run) {
       const { rows } = await pool.query("SELECT file, bytes, stamp FROM ralph_file WHERE run = $1", [run]);

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import type { Appended, Piece, Store } from "./store.js";
+import type { Piece, Store } from "./store.js";
 
 const PREFIX = "ralph:fleet";
 
@@ -11,12 +11,20 @@ return 1`;
 
 const APPEND = `
 if (redis.call("GET", KEYS[1]) or "0") ~= ARGV[1] then return -1 end
-local length = tonumber(string.match(redis.call("HGET", KEYS[2], ARGV[2]) or "0", "^%d+"))
-local at, bytes = tonumber(ARGV[3]), tonumber(ARGV[4])
-if at == 0 then redis.call("DEL", KEYS[3]) elseif at ~= length then return length end
-redis.call("XADD", KEYS[3], (at + 1) .. "-0", "bytes", bytes, "data", ARGV[5])
-redis.call("HSET", KEYS[2], ARGV[2], (at + bytes) .. " " .. ARGV[6])
-return at + bytes`;
+local lengths = {}
+for place = 3, #KEYS do
+  local given = 3 + (place - 3) * 4
+  local file, at, bytes = ARGV[given], tonumber(ARGV[given + 1]), tonumber(ARGV[given + 2])
+  local length = tonumber(string.match(redis.call("HGET", KEYS[2], file) or "0", "^%d+"))
+  if at == 0 or at == length then
+    if at == 0 then redis.call("DEL", KEYS[place]) end
+    redis.call("XADD", KEYS[place], (at + 1) .. "-0", "bytes", bytes, "data", ARGV[given + 3])
+    length = at + bytes
+    redis.call("HSET", KEYS[2], file, length .. " " .. ARGV[2])
+  end
+  lengths[place - 2] = length
+end
+return lengths`;
 
 /** The store in Redis: hashes for documents, a stream for each file. */
 export function redisStore(redis: Redis): Store {
@@ -41,11 +49,16 @@ export function redisStore(redis: Redis): Store {
     },
     keys: async (kind) => (await redis.smembers(key("kind", kind))).sort(),
     raiseEpoch: (run) => redis.incr(key("epoch", run)),
-    async append(run, epoch, { file, at, bytes, data }) {
-      const keys = [key("epoch", run), key("files", run), key("file", run, file)];
-      const values = [String(epoch), file, String(at), String(bytes), data, String(Date.now())];
-      const length = (await redis.eval(APPEND, 3, ...keys, ...values)) as number;
-      return length === -1 ? "fenced" : (length satisfies Appended);
+    async append(run, epoch, pieces) {
+      const keys = [
+        key("epoch", run),
+        key("files", run),
+        ...pieces.map(({ file }) => key("file", run, file)),
+      ];
+      const values = pieces.flatMap(({ file, at, bytes, data }) => [file, String(at), String(bytes), data]);
+      const given = [...keys, String(epoch), String(Date.now()), ...values];
+      const lengths = (await redis.eval(APPEND, keys.length, ...given)) as -1 | number[];
+      return lengths === -1 ? "fenced" : lengths;
     },
     async files(run) {
       const all = await redis.hgetall(key("files", run));

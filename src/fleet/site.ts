@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
 import { writeAtomic } from "../records/files.js";
@@ -61,8 +62,8 @@ export async function makeWorktree(
   });
 }
 
-export function removeSite({ path }: ClaimSite): void {
-  rmSync(path, { recursive: true, force: true });
+export function removeSite({ path }: ClaimSite): Promise<void> {
+  return rm(path, { recursive: true, force: true });
 }
 
 /**

@@ -11,8 +11,8 @@ export interface Store {
   keys(kind: string): Promise<string[]>;
   /** Makes its caller the only writer of a run's records: everybody before is refused from now on. */
   raiseEpoch(run: string): Promise<number>;
-  /** Adds a piece where the file ends, or begins it anew at 0. */
-  append(run: string, epoch: number, piece: Piece & { file: string }): Promise<Appended>;
+  /** Adds each piece where its file ends, or begins the file anew at 0: in one step, which is durable then. */
+  append(run: string, epoch: number, pieces: FilePiece[]): Promise<Appended>;
   files(run: string): Promise<StoredFile[]>;
   /** The pieces of a file that begin there or later. */
   read(run: string, file: string, from: number): Promise<Piece[]>;
@@ -34,8 +34,10 @@ export interface Piece {
   data: Buffer;
 }
 
-/** `fenced`: somebody else writes these records now; else how long the file is, which tells whether it was added. */
-export type Appended = "fenced" | number;
+export type FilePiece = Piece & { file: string };
+
+/** `fenced`: somebody else writes these records now; else how long each file is, which tells what was added. */
+export type Appended = "fenced" | number[];
 
 export interface StoredFile {
   file: string;

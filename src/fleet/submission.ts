@@ -9,6 +9,7 @@ import type { RunRequest } from "../run/spec.js";
 import { nameFor } from "../run/target.js";
 import { wholeNumber } from "../settings/limits.js";
 import type { Settings } from "../settings/schema.js";
+import { withoutPassword } from "../workspace/credentials.js";
 import { git, headCommit, repositoryRoot } from "../workspace/git.js";
 import { oneLine } from "../workspace/worktree/worktree.js";
 import { JOB_VERSION, type JobData, MOST_PRIORITY } from "./job.js";
@@ -79,13 +80,17 @@ async function remoteFor(root: string, given: string | undefined): Promise<strin
       code: "remote_unknown",
       hint: "--repo URL names one",
     });
-  if (URL.canParse(said) && new URL(said).password !== "")
-    throw new RalphError("the address of the remote holds a password", {
-      code: "remote_secret",
-      hint: "workers have credentials of their own: give the address without it, as --repo URL",
-    });
+  refusePassword(said);
   // A folder is one for workers, too, where they see the same disk.
   return !/^[\w.-]+@|:\/\//.test(said) && existsSync(resolve(root, said)) ? resolve(root, said) : said;
+}
+
+export function refusePassword(remote: string): void {
+  if (withoutPassword(remote) === remote) return;
+  throw new RalphError("the address of the remote holds a password", {
+    code: "remote_secret",
+    hint: "workers have credentials of their own: give the address without it, as --repo URL",
+  });
 }
 
 /** The branches of the remote. */

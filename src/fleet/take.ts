@@ -133,11 +133,16 @@ async function work(claim: ClaimState): Promise<void> {
   const isEnd = last?.type === "run.finished" && last.lane === undefined && last.ts !== data.goesOnFrom;
   try {
     // Its worker died when the run had ended, or nobody wants it any more.
-    if (isEnd || claim.wanted.cancelled) await complete(claim, isEnd ? last : null);
-    else await run(claim, site, remote, earlier);
+    if (!isEnd && !claim.wanted.cancelled) await run(claim, site, remote, earlier);
+    else {
+      // The worker that had it has died.
+      const { costUsd } = earlier?.state() ?? { costUsd: 0 };
+      await giveBack(engine.store, ledgerKey(new Date()), data.id, costUsd);
+      await complete(claim, isEnd ? last : null);
+    }
   } finally {
     // Of a lost lease, everything stays for people to look at.
-    if (!lease.isLost()) removeSite(site);
+    if (!lease.isLost()) await removeSite(site);
   }
 }
 

@@ -1,18 +1,18 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { RunFolder } from "../records/runs.js";
-import type { Store } from "./store.js";
+import type { FilePiece, Store } from "./store.js";
 
-/** So much of a journal goes in one piece. */
-const PIECE_BYTES = 1024 * 1024;
+const JOURNAL = "journal.ndjson";
+/** So much goes together: of a journal, or of other files. */
+const TOGETHER_BYTES = 1024 * 1024;
 /** So much of the end of any other file is kept, and so much of all of them. */
 const FILE_BYTES = 4 * 1024 * 1024;
 const RUN_BYTES = 64 * 1024 * 1024;
 const RETRY_MS = 500;
-/** So many files are on their way together. */
-const AT_ONCE = 4;
 const LF = 0x0a;
 
 /** What belongs to this machine: how git stood here, what is held for a moment, and who waits. */
@@ -32,44 +32,60 @@ export function uploadOf(store: Store, folder: RunFolder, epoch: number, stored:
   const holders = new Set<string>();
   let isOver = false;
   const stamps = new Map<string, string>();
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    const next = turn.then(work);
-    turn = next;
-    return next;
-  };
-  /** The length of the file then; undefined: this upload is over. */
-  const append = async (file: string, at: number, content: Buffer): Promise<number | undefined> => {
-    const data = await promisify(gzip)(content);
+  let turn = Promise.resolve();
+  const append = async (pieces: FilePiece[]): Promise<void> => {
     while (!isOver) {
-      try {
-        const length = await store.append(folder.id, epoch, { file, at, bytes: content.length, data });
-        if (length !== "fenced") return length;
-        isOver = true;
-        fenced();
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      const lengths = await store.append(folder.id, epoch, pieces).catch(() => undefined);
+      if (lengths === undefined) {
+        await sleep(RETRY_MS);
+        continue;
       }
-    }
-    return undefined;
-  };
-  const sendJournal = async (): Promise<void> => {
-    while (!isOver && holders.size === 0 && existsSync(folder.journal)) {
-      const lines = wholeLines(folder.journal, sent);
-      if (lines.length === 0) return;
-      // A piece whose answer was lost is there already.
-      sent = (await append("journal.ndjson", sent, lines)) ?? sent;
+      if (lengths !== "fenced") {
+        // A piece whose answer was lost is there already.
+        sent = lengths[pieces.findIndex(({ file }) => file === JOURNAL)] ?? sent;
+        return;
+      }
+      isOver = true;
+      fenced();
     }
   };
-  const sendFile = async (name: string): Promise<void> => {
+  /** What is to be kept of a file that has changed. */
+  const changeOf = (name: string): Buffer | undefined => {
     const path = join(folder.path, name);
     const { size, mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
     const stamp = `${size} ${mtimeMs}`;
-    if (size === undefined || stamps.get(name) === stamp) return;
+    if (size === undefined || stamps.get(name) === stamp) return undefined;
     stamps.set(name, stamp);
     const content = kept + Math.min(size, FILE_BYTES) > RUN_BYTES ? tooMuch(size) : endOf(path, size);
     kept += content.length;
-    await append(name, 0, content);
+    return content;
+  };
+  const newLines = (): Buffer | undefined => {
+    if (holders.size > 0 || !existsSync(folder.journal)) return undefined;
+    const lines = wholeLines(folder.journal, sent);
+    return lines.length > 0 ? lines : undefined;
+  };
+  const send = async (names: string[]): Promise<void> => {
+    while (!isOver) {
+      const pieces: FilePiece[] = [];
+      let bytes = 0;
+      const add = async (file: string, at: number, content: Buffer | undefined): Promise<void> => {
+        if (content === undefined) return;
+        bytes += content.length;
+        pieces.push({ file, at, bytes: content.length, data: await promisify(gzip)(content) });
+      };
+      while (names.length > 0 && bytes < TOGETHER_BYTES) {
+        const name = names.shift() as string;
+        await add(name, 0, changeOf(name));
+      }
+      if (names.length === 0) await add(JOURNAL, sent, newLines());
+      if (pieces.length === 0) return;
+      await append(pieces);
+    }
+  };
+  const inTurn = (names: () => string[]): Promise<void> => {
+    turn = turn.then(() => send(names()));
+    return turn;
   };
   return {
     /** Nothing more of the journal goes until `release`: what it tells is not safe yet. */
@@ -79,15 +95,9 @@ export function uploadOf(store: Store, folder: RunFolder, epoch: number, stored:
     release(who: string): void {
       holders.delete(who);
     },
-    journal: () => inTurn(sendJournal),
-    files: () =>
-      inTurn(async () => {
-        const names = recordsIn(folder.path).values();
-        const sendNext = async (): Promise<void> => {
-          for (const name of names) await sendFile(name);
-        };
-        await Promise.all(Array.from({ length: AT_ONCE }, sendNext));
-      }),
+    journal: () => inTurn(() => []),
+    /** The journal with all files that it speaks of. */
+    all: () => inTurn(() => recordsIn(folder.path)),
     end(): void {
       isOver = true;
     },
@@ -99,13 +109,13 @@ function recordsIn(path: string): string[] {
   const all = readdirSync(path, { recursive: true, withFileTypes: true });
   const files = all.filter((entry) => entry.isFile() && !OWN.test(entry.name));
   const names = files.map(({ parentPath, name }) => join(parentPath, name).slice(path.length + 1));
-  return names.filter((name) => name !== "journal.ndjson");
+  return names.filter((name) => name !== JOURNAL);
 }
 
 function wholeLines(path: string, from: number): Buffer {
-  const bytes = readBytes(path, from, PIECE_BYTES);
+  const bytes = readBytes(path, from, TOGETHER_BYTES);
   const end = bytes.lastIndexOf(LF) + 1;
-  if (end > 0 || bytes.length < PIECE_BYTES) return bytes.subarray(0, end);
+  if (end > 0 || bytes.length < TOGETHER_BYTES) return bytes.subarray(0, end);
   // One line that is longer than a piece.
   const all = readBytes(path, from, Number.POSITIVE_INFINITY);
   return all.subarray(0, all.indexOf(LF) + 1);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LimitedAgent } from "../events.js";
 import { inPackage } from "../package-folder.cjs";
@@ -5,7 +6,7 @@ import { type Companion, startCompanion } from "../process/companion.js";
 import { keepLimits } from "./accounts.js";
 import type { Claim, WorkerContext } from "./claim.js";
 import { type Control, controlKey } from "./control.js";
-import type { Engine, FleetWorker } from "./engine.js";
+import type { Engine, FleetJob, FleetWorker } from "./engine.js";
 import { canTake, JOB_VERSION, QUEUES_KEY, queueName } from "./job.js";
 import { hasRoom } from "./site.js";
 import { claimJob } from "./take.js";
@@ -32,82 +33,104 @@ const AGAIN_MS = 500;
 
 /** Takes jobs from the engine and works on them until it is told to leave. Dials out, and listens to nobody. */
 export async function work(engine: Engine, options: WorkerOptions): Promise<void> {
-  const { slots, tags, home, drain, leave, say } = options;
-  const claims = new Map<string, Claim>();
-  const watchdog = watchdogOf(home);
-  const context: WorkerContext = {
-    ...{ engine, say, name: options.name, home, credentials: options.credentials },
-    allowance: { left: options.maxCost ?? Number.POSITIVE_INFINITY },
-    limits: new Map<string, LimitedAgent>(),
-    watch: watchdog.watch,
+  const { name, tags, drain, leave } = options;
+  const slots = slotsOf(engine, options);
+  const workers = new Map<string, FleetWorker>();
+  /** Whether another queue has a job that goes first. */
+  const isOutranked = async (queue: string): Promise<boolean> => {
+    if (workers.size === 1) return false;
+    const ranks = await Promise.all([queue, ...workers.keys()].map((one) => rankOf(engine, one)));
+    const [own = 0, ...others] = ranks;
+    return others.some((other) => other < own);
   };
-  const waiting: (() => void)[] = [];
-  /** A slot is free, or it is time to leave. */
-  const wake = (): void => {
-    for (const go of waiting.splice(0)) go();
-  };
-  drain.addEventListener("abort", () => {
-    for (const claim of claims.values()) claim.drain();
-    wake();
-  });
-  leave.addEventListener("abort", () => {
-    for (const claim of claims.values()) claim.leave();
-  });
-  const start = (
-    worker: FleetWorker,
-    job: NonNullable<Awaited<ReturnType<FleetWorker["getNextJob"]>>>,
-    token: string,
-  ) => {
-    const claim = claimJob(context, job, token);
-    const key = `${worker.name} ${job.id}`;
-    claims.set(key, claim);
-    say(`${claim.id}: taken (${claims.size} of ${slots} slots)`);
-    void claim.done.then(async () => {
-      claims.delete(key);
-      if (claims.size === 0) await watchdog.rest();
-      wake();
-    });
-  };
-  const isFree = (): boolean => claims.size < slots && context.allowance.left > 0 && hasRoom(options.home);
   /** One queue for each set of tags that jobs ask for. */
   const take = async (worker: FleetWorker): Promise<void> => {
     for (let count = 0; !drain.aborted; count += 1) {
-      if (!isFree()) {
-        await new Promise<void>((resolve) => waiting.push(resolve));
+      if (!slots.isFree() || (await isOutranked(worker.name))) {
+        await slots.change();
         continue;
       }
-      const token = `${options.name}:${worker.id}:${count}`;
+      const token = `${name}:${worker.id}:${count}`;
       const job = await worker.getNextJob(token, { block: true }).catch(() => sleep(AGAIN_MS, undefined));
-      if (job == null) continue;
+      if (job == null) await slots.rest();
       // Another queue was quicker, or it is time to leave.
-      if (!isFree() || drain.aborted) await job.moveToWait(token).catch(() => {});
-      else start(worker, job, token);
+      else if (!slots.isFree() || drain.aborted) await job.moveToWait(token).catch(() => {});
+      else slots.start(job, token);
     }
   };
-  const workers = new Map<string, FleetWorker>();
-  const open = (name: string): void => {
-    if (workers.has(name) || !canTake(name, tags)) return;
-    const worker = engine.worker(name);
-    workers.set(name, worker);
-    void worker.startStalledCheckTimer().catch(() => {});
-    void take(worker);
+  const open = async (): Promise<void> => {
+    const names = new Set([queueName({ v: JOB_VERSION, tags: [] }), ...(await queuesOf(engine))]);
+    const fresh = [...names].filter((one) => !workers.has(one) && canTake(one, tags));
+    for (const one of fresh) workers.set(one, engine.worker(one));
+    for (const worker of fresh.map((one) => workers.get(one) as FleetWorker)) {
+      void worker.startStalledCheckTimer().catch(() => {});
+      void take(worker);
+    }
   };
-  const openAll = (names: string[]): void => {
-    for (const name of names) open(name);
-  };
-  open(queueName({ v: JOB_VERSION, tags: [] }));
-  const queues = setInterval(() => void queuesOf(engine).then(openAll), QUEUES_MS);
-  openAll(await queuesOf(engine));
-  // The disk may have room again.
-  const looks = setInterval(() => void look(context, [...claims.values()]).then(wake), LOOK_MS);
-  await new Promise<void>((resolve) => {
-    if (drain.aborted) resolve();
-    drain.addEventListener("abort", () => resolve(), { once: true });
-  });
+  leave.addEventListener("abort", slots.leave);
+  const queues = setInterval(() => void open(), QUEUES_MS);
+  const looks = setInterval(() => void slots.look(), LOOK_MS);
+  await open();
+  if (!drain.aborted) await once(drain, "abort");
   clearInterval(queues);
-  await Promise.all([...claims.values()].map(({ done }) => done));
+  await slots.drain();
   clearInterval(looks);
-  await watchdog.rest();
+}
+
+/** The jobs at work, as many as there are slots. */
+function slotsOf(engine: Engine, { slots, name, home, credentials, maxCost, say }: WorkerOptions) {
+  const claims = new Set<Claim>();
+  const watchdog = watchdogOf(home);
+  const context: WorkerContext = {
+    ...{ engine, say, name, home, credentials, watch: watchdog.watch },
+    allowance: { left: maxCost ?? Number.POSITIVE_INFINITY },
+    limits: new Map<string, LimitedAgent>(),
+  };
+  const waiting: (() => void)[] = [];
+  const wake = (): void => {
+    for (const go of waiting.splice(0)) go();
+  };
+  return {
+    isFree: (): boolean => claims.size < slots && context.allowance.left > 0 && hasRoom(home),
+    /** Resolves when something has changed, or may have: the disk may have room again. */
+    change: () => new Promise<void>((resolve) => waiting.push(resolve)),
+    start(job: FleetJob, token: string): void {
+      const claim = claimJob(context, job, token);
+      claims.add(claim);
+      say(`${claim.id}: taken (${claims.size} of ${slots} slots)`);
+      void claim.done.then(() => {
+        claims.delete(claim);
+        wake();
+      });
+      wake();
+    },
+    async look(): Promise<void> {
+      await look(context, [...claims]);
+      wake();
+    },
+    /** There was no job for a while. */
+    async rest(): Promise<void> {
+      if (claims.size === 0) await watchdog.rest();
+    },
+    leave(): void {
+      for (const claim of claims) claim.leave();
+    },
+    async drain(): Promise<void> {
+      wake();
+      for (const claim of claims) claim.drain();
+      await Promise.all([...claims].map(({ done }) => done));
+      await watchdog.rest();
+    },
+  };
+}
+
+/** The priority of the job that a queue gives next; the lower number goes first. */
+async function rankOf(engine: Engine, queue: string): Promise<number> {
+  const [head] = await engine
+    .queue(queue)
+    .getJobs(["waiting", "prioritized"], 0, 0, true)
+    .catch(() => []);
+  return head?.opts.priority ?? Number.POSITIVE_INFINITY;
 }
 
 async function queuesOf({ store }: Engine): Promise<string[]> {
@@ -126,7 +149,7 @@ async function look({ engine, limits }: WorkerContext, claims: Claim[]): Promise
   keepLimits(limits, accounts, found.slice(claims.length));
 }
 
-/** The program that ends agents without a lease; it runs while there are claims. */
+/** The program that ends agents without a lease; it rests while there are no claims. */
 function watchdogOf(cwd: string) {
   let companion: Companion | undefined;
   return {
@@ -146,7 +169,9 @@ function watchdogOf(cwd: string) {
       return companion.ask({ claim, ms });
     },
     async rest(): Promise<void> {
-      await companion?.end();
+      const ending = companion;
+      companion = undefined;
+      await ending?.end();
     },
   };
 }

@@ -21,9 +21,9 @@ const TOKEN_SHAPES = [
   "eyJ[A-Za-z0-9_-]{10,}\\.eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}",
 ];
 /** The password in an address. */
-const PASSWORD = "(?<=://[^\\s/:@]{1,64}:)[^\\s/@]{3,}(?=@)";
+const PASSWORD = "(?<=://[^\\s/:@]{0,64}:)[^\\s/@]{3,}(?=@)|(?<=[?&]password=)[^\\s&\"']{3,}";
 /** The same, in a form that is quick to rule out: it begins with the address. */
-const ADDRESS = "://[^\\s/:@]{1,64}:[^\\s/@]{3,}@";
+const ADDRESS = "://[^\\s/:@]{0,64}:[^\\s/@]{3,}@|[?&]password=";
 
 /**
  * Hides the values of secret-looking variables, anything that has the shape of a known token, and what the

@@ -7,10 +7,10 @@ import { has, makePrivateFolder, readJson, writeAtomic } from "../records/files.
 import { livingLoops, whenFree } from "../records/lock.js";
 import { git, gitFolders, lendSettings, namesIn } from "./git.js";
 
-/** What lets somebody write to a forge belongs to the user, and to ralph for its pushes: never to agents and checks. */
+/** What lets somebody write to a forge, or to the engine of a fleet, belongs to the user, and to ralph for its pushes: never to agents and checks. */
 
 const TOKEN_NAME = /^(?:G(?:H|ITHUB)(?:_ENTERPRISE)?_TOKEN|GITLAB_TOKEN)$/;
-const WITHHELD = /^(?:SSH_ASKPASS|VSCODE_GIT_\w+|GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+))$/;
+const WITHHELD = /^(?:RALPH_FLEET|SSH_ASKPASS|VSCODE_GIT_\w+|GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+))$/;
 /** Of GitHub and GitLab, whatever the name of the variable. */
 const TOKEN = /\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,})/;
 
@@ -217,13 +217,14 @@ function includedBy(config: string, [, path]: Setting): string {
 }
 
 const isAddress = ([name]: Setting): boolean => /^remote\..*\.(?:push)?url$/i.test(name);
-const clean = (address: string): string => address.replace(PASSWORD, "");
+/** An address without the password, or the token, in it. */
+export const withoutPassword = (address: string): string => address.replace(PASSWORD, "");
 const exactly = (value: string): string => `^${value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
 
 /** An address stays without its password; anything else has no use without it. */
 async function takeOut(config: string, [name, value]: Setting): Promise<void> {
   const args = isAddress([name, value])
-    ? ["--replace-all", name, clean(value), exactly(value)]
+    ? ["--replace-all", name, withoutPassword(value), exactly(value)]
     : ["--unset-all", name, exactly(value)];
   await git("/", ["config", "--file", config, ...args]);
 }
@@ -234,12 +235,20 @@ async function putBack(config: string, [name, value]: Setting): Promise<void> {
   const has = (wanted: string): boolean => now.some(([one, other]) => one === name && other === wanted);
   if (!isAddress([name, value])) {
     if (!has(value)) await git("/", ["config", "--file", config, "--add", name, value]);
-  } else if (has(clean(value)))
-    await git("/", ["config", "--file", config, "--replace-all", name, value, exactly(clean(value))]);
+  } else if (has(withoutPassword(value)))
+    await git("/", [
+      "config",
+      "--file",
+      config,
+      "--replace-all",
+      name,
+      value,
+      exactly(withoutPassword(value)),
+    ]);
 }
 
 /** For ralph's own git, which works for the user. */
 function lent(config: string, [name, value]: Setting): Setting {
   if (isInclude([name, value])) return [name, includedBy(config, [name, value])];
-  return isAddress([name, value]) ? [`url.${value}.insteadOf`, clean(value)] : [name, value];
+  return isAddress([name, value]) ? [`url.${value}.insteadOf`, withoutPassword(value)] : [name, value];
 }

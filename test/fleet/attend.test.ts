@@ -1,14 +1,17 @@
 import { appendFileSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { promisify } from "node:util";
 import { gunzipSync, gzip } from "node:zlib";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
 import { attend } from "../../src/fleet/attend.js";
+import { hasRoom } from "../../src/fleet/site.js";
 import type { Piece, Store } from "../../src/fleet/store.js";
 import { initialState } from "../../src/records/run-state.js";
 import { runFolder } from "../../src/records/runs.js";
 import { LIMITS, temporaryFolder } from "../kit.js";
 
+vi.mock("../../src/fleet/site.js", { spy: true });
 beforeEach(() => vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
 afterEach(() => vi.useRealTimers());
 
@@ -17,15 +20,21 @@ const UPLOAD_MS = 500;
 /** A run at a worker: `sent` is what the store has of its journal. */
 function attended() {
   const sent: string[] = [];
-  const append = async (_: string, __: number, { at, bytes, data }: Piece): Promise<number> => {
-    sent.push(gunzipSync(data).toString());
-    return at + bytes;
+  const append = async (_: string, __: number, pieces: Piece[]): Promise<number[]> => {
+    sent.push(...pieces.map(({ data }) => gunzipSync(data).toString()));
+    return pieces.map(({ at, bytes }) => at + bytes);
   };
   let isLost = false;
   const lease = { isLost: () => isLost, lose: () => {} };
   const engine = { store: { append, files: async () => [] } as unknown as Store, leaseMs: 60_000 };
   const job = { data: { id: "run", request: {} }, updateProgress: async () => {} };
-  const claim = { context: { engine, name: "w", say: () => {} }, job, epoch: 1, lease, wanted: {} };
+  const claim = {
+    context: { engine, name: "w", home: tmpdir(), say: () => {} },
+    job,
+    epoch: 1,
+    lease,
+    wanted: {},
+  };
   const spec = { limits: LIMITS, recipe: { kind: "checks" } };
   const { host, end } = attend(
     claim as never,
@@ -66,4 +75,12 @@ it("takes an end that could not be written down for no end of the job", async ()
   await run.happens("check.started");
   await run.happens("run.finished", { isWritten: false });
   expect(await run.end()).toMatchObject({ broken: "no room" });
+});
+
+it("takes an end on a full disk for no end of the job: another worker may have room", async () => {
+  const run = attended();
+  vi.mocked(hasRoom).mockReturnValueOnce(false);
+  await run.happens("run.finished");
+  expect(await run.end()).toMatchObject({ broken: "no space left on the disk" });
+  expect(run.sent()).toBe("");
 });

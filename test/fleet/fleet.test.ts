@@ -37,7 +37,7 @@ echo '{"type":"result","subtype":"success","is_error":true,"result":"You have hi
 exit 1
 `;
 
-describe.each(Object.entries(ENGINES))("a fleet on %s", (name, start) => {
+describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (name, start) => {
   let engine: TestEngine;
   let folder: string;
   beforeAll(async () => {
@@ -211,8 +211,13 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", (name, start) => {
     expect(await statusOf(p, docker)).toMatchObject({ status: "queued" });
     plain.child.kill("SIGTERM");
     await plain.result;
+    const last = await p.submit(...loop, "--name", `last-${name}`, "--max-cost", "0.1");
+    const next = ["--tag", "docker", "--priority", "5", "--max-cost", "0.1"];
+    const first = await p.submit(...loop, "--name", `first-${name}`, ...next);
     p.worker(["--tag", "docker", "--max-cost", "1"]);
     expect(await untilEnded(p, docker)).toMatchObject({ success: true });
+    expect(await untilEnded(p, last)).toMatchObject({ success: true });
+    expect(calls(p)[2]).toContain(`${first}-1`);
     const dear = await p.submit(...loop, "--name", `dear-${name}`, "--max-cost", "9");
     for (;;) if (String((await statusOf(p, dear))["waits"]).includes("budget")) break;
     expect((await p.fleet("cancel", dear)).code).toBe(0);

@@ -11,8 +11,8 @@ import { ENGINES, type TestEngine } from "./kit.js";
 
 const FLEET = join(import.meta.dirname, "..", "..", "dist", "fleet");
 const addressOf = (url: string) => fleetAddress({} as never, { RALPH_FLEET: url });
-const piece = (at: number, text: string) => ({
-  file: "log",
+const piece = (at: number, text: string, file = "log") => ({
+  file,
   at,
   bytes: text.length,
   data: Buffer.from(text),
@@ -24,7 +24,7 @@ import { openEngine } from "${FLEET}/engine.js";
 import { fleetAddress } from "${FLEET}/address.js";
 const { store } = await openEngine(fleetAddress({ fleet: { url: process.argv[1] } }, {}));
 for (let at = 0; ; ) {
-  at = await store.append("frozen", 1, { file: "log", at, bytes: 1, data: Buffer.from("x") });
+  [at] = await store.append("frozen", 1, [{ file: "log", at, bytes: 1, data: Buffer.from("x") }]);
   if (at === 5) process.stdout.write("begun");
 }`;
 
@@ -46,16 +46,15 @@ describe.each(Object.entries(ENGINES))("the store in %s", (_, start) => {
   it("adds pieces where a file ends, once, and of one writer alone", async () => {
     const { store } = engine;
     expect(await store.raiseEpoch("run")).toBe(1);
-    expect(await store.append("run", 1, piece(0, "abc"))).toBe(3);
-    expect(await store.append("run", 1, piece(3, "de"))).toBe(5);
-    expect(await store.append("run", 1, piece(3, "de"))).toBe(5);
+    expect(await store.append("run", 1, [piece(0, "abc"), piece(0, "x", "other")])).toEqual([3, 1]);
+    expect(await store.append("run", 1, [piece(3, "de"), piece(0, "yz", "other")])).toEqual([5, 2]);
+    expect(await store.append("run", 1, [piece(3, "de"), piece(2, "!", "other")])).toEqual([5, 3]);
     expect(await store.read("run", "log", 3)).toEqual([{ at: 3, bytes: 2, data: Buffer.from("de") }]);
     expect(await store.raiseEpoch("run")).toBe(2);
-    expect(await store.append("run", 1, piece(5, "f"))).toBe("fenced");
-    expect(await store.append("run", 2, piece(0, "new"))).toBe(3);
-    expect((await store.files("run")).map(({ file, bytes }) => ({ file, bytes }))).toEqual([
-      { file: "log", bytes: 3 },
-    ]);
+    expect(await store.append("run", 1, [piece(5, "f")])).toBe("fenced");
+    expect(await store.append("run", 2, [piece(0, "new")])).toEqual([3]);
+    const files = (await store.files("run")).map(({ file, bytes }) => [file, bytes]);
+    expect(Object.fromEntries(files)).toEqual({ log: 3, other: 3 });
   });
 
   it("is not held up by a writer that is frozen in the middle", async () => {
@@ -66,7 +65,7 @@ describe.each(Object.entries(ENGINES))("the store in %s", (_, start) => {
     await once(child.stdout, "data");
     for (let times = 0; times < 20; times += 1) {
       child.kill("SIGSTOP");
-      expect(await engine.store.append("frozen", 1, piece(0, "new"))).toBe(3);
+      expect(await engine.store.append("frozen", 1, [piece(0, "new")])).toEqual([3]);
       child.kill("SIGCONT");
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

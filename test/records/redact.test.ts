@@ -100,6 +100,17 @@ describe("known tokens", () => {
   });
 
   it.each([
+    ["redis://:hunter2@127.0.0.1", "redis://:[redacted]@127.0.0.1"],
+    ["postgres://me:hunter2@db/x", "postgres://me:[redacted]@db/x"],
+    [
+      "postgres://db/x?user=me&password=hunter2&sslmode=require",
+      "postgres://db/x?user=me&password=[redacted]&sslmode=require",
+    ],
+  ])("the password of an address is hidden: %s", (address, shown) => {
+    expect(createRedactor({})(address)).toBe(shown);
+  });
+
+  it.each([
     "the task-list-is-a-long-word-with-many-dashes",
     "sk-short, skip, ask-me",
     "npm_lifecycle_event=test npm_package_name",

@@ -15,6 +15,7 @@ describe("agents and checks", () => {
       GH_TOKEN: "secret-gh",
       GITHUB_TOKEN: "secret-github",
       GITHUB_ENTERPRISE_TOKEN: "secret-e",
+      RALPH_FLEET: "redis://:secret-fleet@127.0.0.1:1",
     });
     p.sh(`git config --global credential.https://github.com.helper '!echo username=u; echo password=secret-helper; true'
 git config --global user.name 'some "one" \\ else'

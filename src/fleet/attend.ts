@@ -14,7 +14,7 @@ import type { JobProgress } from "./job.js";
 import { lifeOf } from "./life.js";
 import { pusherOf } from "./push.js";
 import type { Branch } from "./remote.js";
-import { hasRoom, type ClaimSite } from "./site.js";
+import { type ClaimSite, hasRoom } from "./site.js";
 import { type Upload, uploadOf } from "./upload.js";
 import { wordsFor } from "./words.js";
 

@@ -217,7 +217,6 @@ function includedBy(config: string, [, path]: Setting): string {
 }
 
 const isAddress = ([name]: Setting): boolean => /^remote\..*\.(?:push)?url$/i.test(name);
-/** An address without the password, or the token, in it. */
 export const withoutPassword = (address: string): string => address.replace(PASSWORD, "");
 const exactly = (value: string): string => `^${value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
 
@@ -232,19 +231,12 @@ async function takeOut(config: string, [name, value]: Setting): Promise<void> {
 /** Unless somebody has changed it meanwhile. */
 async function putBack(config: string, [name, value]: Setting): Promise<void> {
   const now = await settingsOf(config);
+  const plain = withoutPassword(value);
   const has = (wanted: string): boolean => now.some(([one, other]) => one === name && other === wanted);
   if (!isAddress([name, value])) {
     if (!has(value)) await git("/", ["config", "--file", config, "--add", name, value]);
-  } else if (has(withoutPassword(value)))
-    await git("/", [
-      "config",
-      "--file",
-      config,
-      "--replace-all",
-      name,
-      value,
-      exactly(withoutPassword(value)),
-    ]);
+  } else if (has(plain))
+    await git("/", ["config", "--file", config, "--replace-all", name, value, exactly(plain)]);
 }
 
 /** For ralph's own git, which works for the user. */

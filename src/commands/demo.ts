@@ -64,9 +64,10 @@ no model, no network, no cost (the cost that it reports is part of the play).
   writeFileSync(report, htmlReport((await runFolder(home, prepared.spec.id).report()).report));
   if (flags.quiet) return exitCode;
   const played = exitCode === 0;
-  if (played) tell("\nIn iteration 2 the agent said DONE. The check said no, so ralph went on.");
-  tell(`  report     ${report}`);
-  tell(flags.keep ? `  project    ${workspace}` : "  ralph removed it all. To keep it: ralph demo --keep");
+  if (played)
+    tell("\nIn iteration 2 the agent said DONE. The check said no, so ralph started another iteration.");
+  const kept = `  report     ${report}\n  project    ${workspace}`;
+  tell(flags.keep ? kept : "ralph removed the project and its report. To keep them: ralph demo --keep");
   if (played) tell("\nFor your own project: ralph init, then ralph run. More: ralph --help");
   return exitCode;
 }

@@ -89,7 +89,7 @@ export async function race(
     throw failure(
       "race_of_one",
       "a race needs two lanes",
-      "give --agent twice, or --attempts 2; ralph loop works alone",
+      "give --agent twice, or --attempts 2; ralph loop uses one agent",
     );
   if (lanes.length > MOST_LANES)
     throw failure(

@@ -43,7 +43,7 @@ export async function runs(flags: RunsFlags): Promise<number> {
   );
 }
 
-const NO_RUNS = "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT";
+const NO_RUNS = "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run TEXT";
 const NONE_LIKE_THAT = "No run matches.";
 
 type ListedRun = ReturnType<typeof rowOf>;
@@ -131,7 +131,7 @@ const AGES: [unit: string, ms: number][] = [
   ["m", 60_000],
 ];
 
-/** `14 runs · $3.20, 2 of unknown cost · 9 of 12 that ended are done (75%)` */
+/** `14 runs · $3.20, 2 of unknown cost · 75% succeeded (9 of 12)` */
 function totals(found: ListedRun[]): string {
   const rows = found.map(({ row }) => row);
   const costs = rows.flatMap(({ costUsd }) => costUsd ?? []);
@@ -144,7 +144,6 @@ function totals(found: ListedRun[]): string {
       ...(costs.length === 0 ? [] : [formatCost(costs.reduce((sum, cost) => sum + cost, 0))]),
       ...(unknown === 0 ? [] : [costs.length === 0 ? "cost unknown" : `${unknown} of unknown cost`]),
     ].join(", "),
-    ended.length > 0 &&
-      `${done} of ${ended.length} ended runs done (${Math.round((100 * done) / ended.length)}%)`,
+    ended.length > 0 && `${Math.round((100 * done) / ended.length)}% succeeded (${done} of ${ended.length})`,
   );
 }

@@ -70,7 +70,7 @@ function recipeIn(words: string[], loops: string[][]): string[] {
   const meant = command?.join(" ") ?? nearest(first, names);
   const guess = meant === undefined ? "" : `did you mean ${meant}? `;
   const hint = `${guess}Loops are ${known}; a command goes after --`;
-  throw failure("flag_invalid", `${words.slice(0, command?.length ?? 1).join(" ")} is no loop`, hint);
+  throw failure("flag_invalid", `${words.slice(0, command?.length ?? 1).join(" ")} is not a loop`, hint);
 }
 
 /** The seed's form: a prompt file and a command. */

@@ -60,10 +60,10 @@ export async function startRun(
   if (JSON.stringify(readSpec(old).recipe) !== JSON.stringify(start.recipe))
     throw failure(
       "worktree_taken",
-      `the worktree belongs to run ${old.id}, which has another task`,
-      `continue it with ralph resume ${old.id}, or choose another name`,
+      `the worktree belongs to run ${old.name()}, which has another task`,
+      `continue it with ralph resume ${old.name()}, or choose another name`,
     );
-  note(`the worktree belongs to run ${old.id}, which continues`);
+  note(`the worktree belongs to run ${old.name()}, which continues`);
   return continueRun(old, flags);
 }
 
@@ -99,8 +99,8 @@ export async function continueRun(run: RunFolder, flags: ResumeFlags, recipe?: R
   if (question !== undefined && !hasAnswer(run))
     throw failure(
       "answer_missing",
-      `run ${run.id} waits for an answer: ${question.text}`,
-      `ralph answer ${run.id} "TEXT" answers it`,
+      `run ${run.name()} waits for an answer: ${question.text}`,
+      `ralph answer ${run.name()} "TEXT" answers it`,
     );
   const request = {
     recipe,

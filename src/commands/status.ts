@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { formatDuration } from "../duration.js";
 import { ralphHome } from "../records/home.js";
-import { groupOf, RESULTS, resultFilter } from "../records/result.js";
+import { groupOf, RESULTS, resultFilter, resultOf } from "../records/result.js";
 import { limitsOfAll, type RunState } from "../records/run-state.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { hasAnswer } from "../records/words.js";
@@ -88,7 +88,6 @@ function ofWorker(worker: Worker) {
     return { current, json, facts };
   }
   const shown = (time: string | null) => time?.replace("T", " ").replace(/\.\d+$/, "");
-  const { message } = ended ?? {};
   const isCrashed = current === "crashed";
   const hasEnded = reason !== null && !isCrashed && !AT_WORK.includes(current);
   facts.push(
@@ -103,7 +102,7 @@ function ofWorker(worker: Worker) {
     ["Done pattern", state.done_pattern],
     ...waitOf(current, worker.run),
     ["Next", isCrashed ? `its loop is gone; ralph resume ${name} continues it` : null],
-    ["Reason", hasEnded ? `${reason}${message === undefined ? "" : ` (${message})`}` : null],
+    ["Reason", hasEnded ? reasonWords(reason, ended?.message) : null],
     ...questionOf(name, ended, answered),
   );
   return { current, json, facts };
@@ -116,21 +115,26 @@ function ofRun(run: RunFolder) {
   const current = run.status(state?.status);
   const answered = hasAnswer(run);
   const allowed = limitsOfAll(spec.limits, state ?? { recipe: spec.recipe.kind }).maxIterations;
-  const { reason = null, iterations = 0, costUsd = null, question = null } = state ?? {};
+  const { reason = null, iterations = 0, costUsd = null, question = null, finished } = state ?? {};
   const facts: Fact[] = [
     ["Ralph Loop", name],
     ["Run", run.id],
     ["Status", current],
-    // The one at work, as `ralph ls` counts.
+    ["Result", AT_WORK.includes(current) ? null : resultOf(current, finished, state?.limits ?? spec.limits)],
+    // It counts the current iteration, as `ralph ls` does.
     ["Iteration", `${iterations + (AT_WORK.includes(current) ? 1 : 0)}/${allowed}`],
     ["Started", localTime(new Date(spec.createdAt)).replace("T", " ")],
     ["Consecutive failures", state?.consecutiveFailures ?? 0],
     ...waitOf(current, state),
-    ["Reason", reason],
+    ["Reason", reason && reasonWords(reason, finished?.message)],
     ...questionOf(name, state, answered),
   ];
   const standing = { status: current, reason, iterations, costUsd, question, answered };
   return { current, facts, json: { kind: "run", name, run: run.id, ...standing } };
+}
+
+function reasonWords(reason: string, message: string | undefined): string {
+  return message === undefined ? reason : `${reason} (${message})`;
 }
 
 function waitOf(current: string, state: RunState | undefined): Fact[] {

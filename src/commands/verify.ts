@@ -112,7 +112,7 @@ async function sourceOf(given: string | undefined, { repo }: VerifyFlags): Promi
       repository: repo ?? process.cwd(),
     };
   const isFile = given !== undefined && existsSync(given);
-  if (isFile && !statSync(given).isFile()) throw failure("receipt_invalid", `${given} is no file`);
+  if (isFile && !statSync(given).isFile()) throw failure("receipt_invalid", `${given} is not a file`);
   if (isFile) return fromFile(given, repo ?? process.cwd(), storeIn(dirname(given)));
   if (given !== undefined && /[/.]/.test(given)) throw failure("receipt_missing", `no such file: ${given}`);
   const run = runOf(given === undefined ? loopMeant(undefined, "latest") : workerOrRun(given));
@@ -153,9 +153,7 @@ function openingLines(
   const known = signed?.isKnown ? signed.name : "unknown key: gpg.ssh.allowedSignersFile is not set";
   return [
     harmlessLine(`Run ${run} verified ${what}`),
-    harmlessLine(
-      `at ${finishedAt}${more}, the work of ${agent.name}${agent.model ? ` (${agent.model})` : ""}`,
-    ),
+    harmlessLine(`at ${finishedAt}${more}; agent: ${agent.name}${agent.model ? ` (${agent.model})` : ""}`),
     signed === undefined ? "Not signed" : harmlessLine(`Signed with ${signed.fingerprint} (${known})`),
   ];
 }

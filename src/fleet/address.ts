@@ -34,7 +34,7 @@ export function fleetAddress({ fleet = {} }: Settings, env: NodeJS.ProcessEnv): 
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const kind = SCHEMES[parsed?.protocol ?? ""];
   if (parsed === undefined || kind === undefined || parsed.hostname === "")
-    throw new RalphError(`${name}: expected an address that begins with redis://, rediss:// or postgres://`, {
+    throw new RalphError(`${name}: expected an address that starts with redis://, rediss:// or postgres://`, {
       code: "fleet_invalid",
     });
   return {

@@ -51,7 +51,7 @@ export async function openRemote(home: string, url: string, credentials: NodeJS.
   const mirror = join(folder, `${createHash("sha256").update(url).digest("hex").slice(0, 16)}.git`);
   if (!existsSync(join(mirror, "HEAD"))) {
     const made = await git(folder, ["init", "--quiet", "--bare", mirror]);
-    if (!made.ok && !existsSync(join(mirror, "HEAD"))) throw failed("cannot make the mirror", made);
+    if (!made.ok && !existsSync(join(mirror, "HEAD"))) throw failed("cannot create the mirror", made);
     // Claims use commits that no branch of the remote holds any more.
     await inBare(mirror, ["config", "gc.auto", "0"]);
   }
@@ -74,7 +74,7 @@ export function withRemote(
 /** A repository of one claim's own, which sees all that the mirror has. */
 export async function ownRepository(remote: Remote, path: string): Promise<Remote> {
   const made = await git(dirname(path), ["init", "--quiet", "--bare", path]);
-  if (!made.ok) throw failed("cannot make the repository of the claim", made);
+  if (!made.ok) throw failed("cannot create the repository of the claim", made);
   writeFileSync(join(path, "objects/info/alternates"), `${join(remote.mirror, "objects")}\n`);
   return { ...remote, repository: path };
 }

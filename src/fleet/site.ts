@@ -57,7 +57,7 @@ export async function makeWorktree(
   const args = ["worktree", "add", "--quiet", "-b", branchOf(worktree), worktree, commit];
   const added = await inBare(repository, args);
   if (added.ok) return;
-  throw new RalphError(`cannot make the worktree: ${oneLine(added.stderr, "; ")}`, {
+  throw new RalphError(`cannot create the worktree: ${oneLine(added.stderr, "; ")}`, {
     code: "worktree_failed",
   });
 }

@@ -167,7 +167,7 @@ async function run(
       recordLost(earlier, {
         worker: (job.progress as JobProgress).worker ?? "",
         epoch: epoch - 1,
-        why: `${worker} goes on`,
+        why: `${worker} continues`,
       });
     const tell = (text: string): void => say(`${data.id}: ${text}`);
     const prepared = await prepareClaim(site, data, earlier, { signal: stop.signal, tell });

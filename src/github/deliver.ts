@@ -103,7 +103,7 @@ export function branchOfRun(run: RunFolder): {
   // Of several lanes, the one that holds the result.
   const branch = run.state()?.finished?.branch ?? (worktree && branchOf(worktree));
   if (branch !== undefined && existsSync(origin)) return { checkout: origin, branch, worktree };
-  throw new RalphError(`run ${run.id} has no branch of its own: it worked in your checkout`, {
+  throw new RalphError(`run ${run.name()} has no branch of its own: it worked in your checkout`, {
     code: "branch_missing",
     hint: "start it with --worktree; what is in your checkout is yours to push",
   });
@@ -212,7 +212,7 @@ function closed({ commands }: Forge, { number, isMerged, url }: PullRequest): Ra
     code: isMerged ? "pull_merged" : "pull_closed",
     hint: isMerged
       ? "start a new run for what is left to do"
-      : `there is never a second one: ${commands.reopenPull(number)}, then try again`,
+      : `ralph opens no second one: ${commands.reopenPull(number)}, then try again`,
   });
 }
 

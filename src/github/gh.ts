@@ -58,7 +58,7 @@ export function createGh(options: GhOptions): Gh {
   const waitOut = async (limitMs: number): Promise<void> => {
     if (waitedMs + limitMs > patienceMs) throw limited(host, limitMs);
     waitedMs += limitMs;
-    tell(`${host} limits requests: going on in ${Math.ceil(limitMs / 1000)} s`);
+    tell(`${host} limits requests: continuing in ${Math.ceil(limitMs / 1000)} s`);
     await wait(limitMs);
   };
 

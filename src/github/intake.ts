@@ -111,7 +111,7 @@ async function workOn(context: Context, workers: Workers): Promise<(() => Promis
     if (own === undefined) return undefined;
     return () =>
       atWork(context, standing, (ended) => {
-        tell(`issue ${number}: going on with ${standing.name}, which was cut off`);
+        tell(`issue ${number}: continuing ${standing.name}, which was cut off`);
         return goOn(own, workers, number, ended);
       });
   }
@@ -225,7 +225,7 @@ async function report(context: Context, mine: IssueClaim, run: RunFolder): Promi
     await end(DONE, `pull request ${pull.number}`);
     return 0;
   }
-  const again = "Answer here, and ralph goes on. It listens to people with write access.";
+  const again = "Answer here, and ralph continues. It listens only to people with write access.";
   const why = `The run stopped (${reason}${message ? `: ${harmlessLine(message)}` : ""}).`;
   const asks = question === undefined ? why : `The agent asks:\n\n${question.text.replace(/^/gm, "> ")}`;
   await say(`${asks}\n\n${again}`, `asked ${mine.name} ${iterations}`);

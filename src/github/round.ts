@@ -59,7 +59,7 @@ async function work(context: Context, { run: known, task }: Round): Promise<RunF
 async function push(context: Context, { from }: Round): Promise<string | null> {
   const { run, forge, checkout, worktree, branch, tell } = context;
   const tip = await tiedIn(worktree, branch, from);
-  if (tip === from) return `No change was made. ${await lastWords(context)}`.trim();
+  if (tip === from) return `The agent changed nothing. ${await lastWords(context)}`.trim();
   const pushed = await pushBranch(forge, checkout, { branch, tip, expected: from }, tell);
   if (pushed === "moved") return null;
   keepDelivery(run, { ...(deliveryOf(run) as Delivery), tip });

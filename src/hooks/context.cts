@@ -94,8 +94,8 @@ const TEXTS = {
     NOTICE:
       "Be mindful of remaining space. Plan to finish your current task within this session; what remains is for the next iteration.",
     WARNING:
-      "Finish your current task soon. Do not start additional tasks. The next iteration starts with a fresh context and goes on from the files as you leave them.",
+      "Finish your current task soon. Do not start additional tasks. The next iteration starts with a fresh context and continues from the files as you leave them.",
     CRITICAL:
-      "Wrap up immediately. Do NOT start new work. Leave the files in a state that the next iteration can go on from, say what remains, and stop.",
+      "Wrap up immediately. Do NOT start new work. Leave the files in a state from which the next iteration can continue, say what remains, and stop.",
   },
 };

@@ -21,7 +21,7 @@ export function storiesWork(setup: StoriesSetup, state: RunState): LaneWork {
       if ((await commitOf(repository, target)) === undefined) {
         const { ok, stderr } = await git(repository, ["update-ref", target, base, ""]);
         if (!ok)
-          throw new RalphError(`cannot make the branch ${stories.branch}: ${saidBy(stderr)}`, {
+          throw new RalphError(`cannot create the branch ${stories.branch}: ${saidBy(stderr)}`, {
             code: "branch_failed",
           });
       }

@@ -93,7 +93,7 @@ export function readReceipt(text: string, name: string): Receipt {
   const digests = Object.assign({}, ...(Subject.safeParse(subject).data ?? []).map(({ digest }) => digest));
   const { gitCommit: commit, gitTree: tree } = digests as Record<string, string | undefined>;
   if (tree === undefined || !HASH.test(tree) || (commit !== undefined && !HASH.test(commit)))
-    throw refuse("has a subject that is no commit");
+    throw refuse("has a subject that is not a commit");
   const { data, error } = ReceiptStatement.safeParse(value);
   if (data === undefined) {
     const { path = [], message = "" } = error.issues[0] ?? {};

@@ -32,7 +32,7 @@ export async function signingKey(workspace: string): Promise<SigningKey> {
   if (source === undefined)
     throw new RalphError("--sign: there is no ssh key to sign with", {
       code: "key_missing",
-      hint: "git config --global user.signingkey ~/.ssh/KEY names one, ssh-keygen -t ed25519 makes one",
+      hint: "name one: git config --global user.signingkey ~/.ssh/KEY; or create one: ssh-keygen -t ed25519",
     });
   return inFolder(async (folder) => {
     const told = await keygen(["-l", "-f", keyFile(source, folder)], folder);

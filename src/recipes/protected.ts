@@ -35,7 +35,7 @@ export function withProtection(recipe: Recipe, protection: Protection, patterns:
       if (plan.prompt === null) return plan;
       const rule = `Protected files: ${patterns.join(", ")}. Do not change, delete or add any of them: ralph undoes that.`;
       const told = last.told.map((what) => `\n- ${what}`).join("");
-      const again = told && `\nThe last iteration did so all the same.${told}`;
+      const again = told && `\nThe last iteration did so anyway.${told}`;
       return { ...plan, prompt: `${plan.prompt}\n\n${rule}${again}` };
     },
 

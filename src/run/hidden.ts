@@ -29,7 +29,7 @@ export function hiddenChecksOf(given: Given, { settings }: Pick<LoadedSettings, 
   const different = all.filter(({ command }, at) => all.findIndex((one) => one.command === command) === at);
   const named = different.map((check, at) => ({ ...check, name: check.name ?? `hidden check ${at + 1}` }));
   const twice = named.find(({ name }, at) => named.findIndex((one) => one.name === name) !== at);
-  if (twice !== undefined) throw invalid("hiddenChecks", twice.name, "a name that no other one has");
+  if (twice !== undefined) throw invalid("hiddenChecks", twice.name, "a unique name");
   return named;
 }
 

@@ -56,7 +56,7 @@ export async function makeReady(
 async function again(at: string, { name, path, branch, workspace }: Worktree, setup: Setup) {
   const { ok, stderr } = await git(at, ["worktree", "add", "--quiet", "--force", path, branch]);
   if (ok) return makeReadyAt(at, path, workspace, setup);
-  const what = `cannot make the worktree of lane ${name} again: ${stderr.trim()}`;
+  const what = `cannot create the worktree of lane ${name} again: ${stderr.trim()}`;
   throw new RalphError(what, { code: "worktree_failed" });
 }
 

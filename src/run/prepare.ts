@@ -208,7 +208,7 @@ async function warningsOf(spec: RunSpec): Promise<string[]> {
   for (const command of inputs.filter((input) => checks?.includes(input) === false)) {
     const meant = nearest(command, checks ?? []);
     const hint = meant === undefined ? "" : `; did you mean "${brief(meant)}"?`;
-    warnings.add(`checkOptions.inputs: "${brief(command)}" is no check of this run${hint}`);
+    warnings.add(`checkOptions.inputs: "${brief(command)}" is not a check of this run${hint}`);
   }
   return [...warnings];
 }

@@ -91,7 +91,7 @@ async function stateOf(folder: RunFolder, { spec: { limits }, isContinued }: Pre
   const state = folder.state() ?? initialState(folder.id);
   if (state.success) {
     const hint = "start a new one with ralph run";
-    throw new RalphError(`run ${folder.id} is completed`, { code: "run_completed", hint });
+    throw new RalphError(`run ${folder.name()} is completed`, { code: "run_completed", hint });
   }
   // An iteration that was killed before it ended, or was not verified yet, is finished first.
   const isOpen = state.status !== "finished" || state.answer !== undefined;
@@ -99,9 +99,9 @@ async function stateOf(folder: RunFolder, { spec: { limits }, isContinued }: Pre
   if (reason === undefined) return state;
   const { howToResume, resultWithLimit } = await import("../views/summary.js");
   const spent = resultWithLimit(reason, state, limits).replace("stopped: ", "");
-  throw new RalphError(`run ${folder.id} has reached its limit (${reason}): ${spent}`, {
+  throw new RalphError(`run ${folder.name()} has reached its limit (${reason}): ${spent}`, {
     code: "limit_reached",
-    hint: `raise it: ${howToResume(folder.id, { reason })}`,
+    hint: `raise it: ${howToResume(folder.name(), { reason, limits })}`,
   });
 }
 

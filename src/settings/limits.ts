@@ -190,7 +190,7 @@ export function invalid(flag: string, value: string, expected: string): RalphErr
 
 /** An empty value is most often a variable that was not set. */
 export function saysSomething(flag: string, value: string): string {
-  if (value.trim() === "") throw invalid(flag, '""', "something in it");
+  if (value.trim() === "") throw invalid(flag, '""', "text");
   return value;
 }
 

@@ -147,7 +147,7 @@ const Review = z.strictObject({
   ),
 });
 
-const WEBHOOK = "expected an address that begins with http:// or https://";
+const WEBHOOK = "expected an address that starts with http:// or https://";
 
 const occasion = z.enum(["finished", "failed", "blocked", "waiting"]);
 
@@ -158,7 +158,7 @@ const Notify = z.strictObject({
   on: key(z.array(occasion), "Which events are reported; default: all."),
 });
 
-const ENGINE = "expected an address that begins with redis://, rediss:// or postgres://";
+const ENGINE = "expected an address that starts with redis://, rediss:// or postgres://";
 
 const Fleet = z.strictObject({
   url: key(

@@ -61,7 +61,7 @@ const SECRET_KEYS: PropertyKey[] = ["env", "webhook"];
 function expectation(issue: z.core.$ZodIssue): string {
   // Words of the schema itself say it best.
   if (issue.message.startsWith("expected ")) return issue.message;
-  if (issue.code === "too_small" && issue.origin === "string") return "expected something in it";
+  if (issue.code === "too_small" && issue.origin === "string") return "expected text";
   if (issue.code === "too_small") return `expected at least ${issue.minimum}`;
   if (issue.code === "too_big") return `expected at most ${issue.maximum}`;
   return issue.message
@@ -120,5 +120,5 @@ export function requireKey(path: string[]): void {
 }
 
 function unknownWords(key: string, meant: string | undefined): string {
-  return `unknown key "${key}"${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`;
+  return `unknown key "${key}" (${meant === undefined ? "ralph config --schema lists the keys" : `did you mean "${meant}"?`})`;
 }

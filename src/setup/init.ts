@@ -113,7 +113,7 @@ export function writeSettings(settings: NewSettings, workspace: string): string[
 
 const ABOUT_CHECKS = `A check is a shell command that ralph runs after every iteration; exit 0 passes.
 When one fails, the work is not done: the agent gets its output in the next
-prompt, and the run goes on until all checks pass or a limit is reached.`;
+prompt, and the run continues until all checks pass or a limit is reached.`;
 
 /** The questions of `ralph init`, one after the other. Writes nothing. */
 export async function askSettings(ask: Ask, found: Suggestions): Promise<NewSettings> {

@@ -22,13 +22,14 @@ export function boardLines(board: Board, { paint, mark }: Formatter, width: numb
     ];
   });
   const left = plural(budget.stories, "story", "stories");
+  const needed = plural(budget.iterations, "iteration");
   return [
     paint("bold", harmlessLine(`${name && `${name}: `}${done} of ${stories.length} stories done`)),
     "",
     ...tableLines([head, ...rows], { width, right: hasStatistics ? [3, 4, 5, 6] : [3] }),
     "",
-    `Next:    ${next === null ? "nothing, all stories are done" : `${next.mode} ${brief(next.story ?? "")}`.trim()}`,
-    `Budget:  ${left} left, about ${plural(budget.iterations, "iteration")} (review cap ${reviewCap})`,
+    `Next:    ${next === null ? "nothing; all stories are done" : `${next.mode} ${brief(next.story ?? "")}`.trim()}`,
+    ...(next === null ? [] : [`Budget:  ${left} left, about ${needed} (review cap ${reviewCap})`]),
     ...(run === null ? [] : [`Run:     ${run} is running`]),
     ...(hasStatistics ? statistics(stories) : []),
   ];

@@ -50,8 +50,8 @@ export function guardLines(
 ): string[] {
   return [
     allowed
-      ? paint("green", `${mark.ok} It would run.`)
-      : paint("red", `${mark.error} ralph would refuse it.`),
+      ? paint("green", `${mark.ok} The guard allows it.`)
+      : paint("red", `${mark.error} The guard refuses it.`),
     ...[...refusals, ...warnings].flatMap(({ category, level, reason, command }) => [
       `  ${paint("bold", `${CATEGORIES[category]}${level === "warn" ? ", a warning" : ""}`)}`,
       ...hanging("    ", harmlessLine(reason), columns),

@@ -107,7 +107,7 @@ const COMMON: Lines = {
   violation: ({ what }, _, { mark, paragraph }) =>
     paragraph(`${mark.warning} Violation: ${harmlessLine(what)}`, "yellow"),
   "locks.removed": ({ files }, _, { mark, paragraph }) =>
-    paragraph(`${mark.warning} Removed what a dead git left: ${harmlessLine(files.join(", "))}`, "yellow"),
+    paragraph(`${mark.warning} Removed the locks of a dead git: ${harmlessLine(files.join(", "))}`, "yellow"),
   "landing.started": ({ into, stories = [] }) => [
     `Landing ${joined(...stories.map(harmlessLine)) || "the work"} in ${harmlessLine(into)}: the checks run on the merge`,
   ],
@@ -128,7 +128,7 @@ const COMMON: Lines = {
   ],
   "limit.waiting"({ agent, until, ts, stated }, _, { mark, paragraph }) {
     const left = formatDuration(Math.max(0, Date.parse(until) - Date.parse(ts)));
-    const what = `waiting until ${localMoment(until, ts)} (${left})${stated ? "" : ", for how long is unknown"}`;
+    const what = `waiting until ${localMoment(until, ts)} (${left}${stated ? "" : ", an estimate"})`;
     return paragraph(`${mark.warning} The usage limit of ${agent} is reached: ${what}`, "yellow");
   },
   "iteration.finished"({ iteration, durationMs, reason }, state, { paragraph }) {
@@ -161,7 +161,7 @@ function numbered(iteration: number, { limits }: State): string {
 function leftRunning({ left }: Pick<AgentFinished, "left">): string[] {
   if (left === undefined) return [];
   const what = left === 1 ? "a process that was" : `${left} processes that were`;
-  return [`Ended ${what} left running (--keep-background leaves them)`];
+  return [`Ended ${what} left running (--keep-background keeps them)`];
 }
 
 function checkFinished(event: CheckFinished, { baseline = [] }: State, format: ConsoleFormatter): string[] {

@@ -40,7 +40,7 @@ export function summaryLines(
     ...endRows(short, String(iterations)),
     ["flaky", flakyWords(iteration)],
     ["log", records],
-    ...(resumable ? resumeRows({ ...event, run: name ?? event.run }) : []),
+    ...(resumable ? resumeRows({ ...event, limits, run: name ?? event.run }) : []),
   ];
   return [paint(color, `${mark[sign]} ${titleOfEnd(event, limits)}`), ...rowLines(rows, hanging)];
 }
@@ -97,6 +97,7 @@ interface RunEnd {
   limit?: StopReason | null | undefined;
   success?: boolean;
   final?: boolean;
+  limits?: Partial<Limits> | null | undefined;
 }
 
 /** Why a run has ended, what it took (and of which limits, where they are given) and where its work is. */
@@ -150,10 +151,13 @@ export function resumeRows(
 }
 
 /** The command that goes on with a run, with what it needs for that; null: nothing does. */
-export function howToResume(run: string, { reason, limit, success, final }: RunEnd): string | null {
+export function howToResume(run: string, { reason, limit, success, final, limits }: RunEnd): string | null {
   if (success || final) return null;
-  const reached = new Set([limit, reason].filter((one) => one != null));
-  return `ralph resume ${run}${[...reached].map((one) => stopRow(one)?.raise ?? "").join("")}`;
+  const reached = [...new Set([limit, reason])].map((one) => stopRow(one)?.raise ?? "").join("");
+  // Cost and tokens are one reason to stop: the limit that was not set needs no flag.
+  const { maxCostUsd, maxTokens } = limits ?? {};
+  const flags = maxTokens === null ? reached.replace(" (or --max-tokens N)", "") : reached;
+  return `ralph resume ${run}${maxCostUsd === null ? flags.replace(/--max-cost USD \(or (.*)\)/, "$1") : flags}`;
 }
 
 type RunSpending = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
@@ -187,7 +191,7 @@ export function titleOfEnd(
   if (reason === "max_iterations" && exitCode === 0)
     return `Stopped after ${iterations} of ${plural(iterations, "iteration")}; nothing was verified`;
   if (reason === "blocked" && end.lanes !== undefined && !end.question)
-    return "Stopped: what a lane did cannot be landed";
+    return "Stopped: the work of a lane cannot be landed";
   // How many were allowed may have been changed while the loop ran.
   const known = limits && reason === "max_iterations" ? { ...limits, maxIterations: iterations } : limits;
   const result = resultWithLimit(reason, { ...end, activeMs: durationMs }, known);

@@ -60,7 +60,7 @@ export function requireRunning({ name, status }: Worker): void {
   throw new RalphError(`worker '${name}' is not running (${status})`, {
     code: "worker_not_running",
     exitCode: 1,
-    hint: status === "crashed" ? `ralph resume ${name} continues it` : `ralph status ${name} says more`,
+    hint: status === "crashed" ? `ralph resume ${name} continues it` : `ralph status ${name} shows more`,
   });
 }
 

@@ -69,7 +69,7 @@ function assignmentFor(home: string, flags: WorkerFlags, argv: string[]): Assign
   const name = checkName(flags.name);
   const cwd = resolve(flags.cwd ?? ".");
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-    throw invalidFlag(`--cwd ${flags.cwd}: there is no such folder`);
+    throw invalidFlag(`--cwd ${flags.cwd}: no such folder`);
   // tmux gives `.` and `:` in a session's name another meaning.
   if (session !== undefined && !/^[\w-]+$/.test(session))
     throw invalidFlag(`--session ${JSON.stringify(session)}: expected letters, digits, - and _`);

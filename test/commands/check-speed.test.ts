@@ -48,7 +48,7 @@ describe("checks that are made quicker", () => {
     const p = project({ checks: { inputs } }, { text: "<response>DONE</response>\nCOMPLETE" });
     const { stderr } = await p.ralph(...args);
     expect(stderr.split("\n").filter((line) => line.includes("checkOptions.inputs"))).toEqual([
-      'ralph: warning: checkOptions.inputs: "truee" is no check of this run; did you mean "true"?',
+      'ralph: warning: checkOptions.inputs: "truee" is not a check of this run; did you mean "true"?',
     ]);
   });
 

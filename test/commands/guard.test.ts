@@ -21,7 +21,7 @@ describe("ralph guard", () => {
   it("exits 0 for what would run, and says so", () => {
     expect(ralph(p(), ["guard", "npm test", "--no-emoji"])).toEqual({
       code: 0,
-      stdout: "[OK] It would run.\n",
+      stdout: "[OK] The guard allows it.\n",
       stderr: "",
     });
   });
@@ -29,7 +29,7 @@ describe("ralph guard", () => {
   it("exits 1 for what is refused, with the category, the reason and the command", () => {
     expect(ralph(p(), ["guard", "npm ci && git push -f", "--no-emoji"])).toEqual({
       code: 1,
-      stdout: `[ERR] ralph would refuse it.
+      stdout: `[ERR] The guard refuses it.
   destructive git
     it overwrites what others have pushed
     in: git push -f
@@ -41,7 +41,7 @@ describe("ralph guard", () => {
   it("tells warnings apart, and lets them run", () => {
     expect(ralph(p(), ["guard", "git reset --hard", "--no-emoji"])).toEqual({
       code: 0,
-      stdout: `[OK] It would run.
+      stdout: `[OK] The guard allows it.
   destructive git, a warning
     what is not committed is lost
     in: git reset --hard
@@ -77,7 +77,7 @@ describe("ralph guard", () => {
     project.write("ralph/allowed-commands.txt", "npm publish\nls && rm x\n");
     expect(ralph(project, ["guard", "npm publish", "--no-emoji"])).toEqual({
       code: 0,
-      stdout: "[OK] It would run.\n",
+      stdout: "[OK] The guard allows it.\n",
       stderr: "ralph: ralph/allowed-commands.txt:2 is not taken: it is more than one command\n",
     });
   });

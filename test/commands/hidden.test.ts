@@ -205,13 +205,13 @@ describe("a hidden check", () => {
   });
 });
 
-it("has a name that no other one has", async () => {
+it("has a unique name", async () => {
   const p = project({ text: DONE });
   const hiddenChecks = ["true", "test -d ."].map((command) => ({ name: "same", command }));
   p.settings({ agent: { command: "claude" }, hiddenChecks });
   expect(await p.ralph("run", "-p", "x")).toMatchObject({
     code: 2,
-    stderr: "ralph: error: hiddenChecks same: expected a name that no other one has\n",
+    stderr: "ralph: error: hiddenChecks same: expected a unique name\n",
   });
 });
 

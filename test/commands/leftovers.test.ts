@@ -32,7 +32,7 @@ describe.each(Object.entries(RECIPES))("ralph %s", (_, words) => {
     const p = claudeProject({ bash: `${way} ${UNTIL_STARTED}`, ...DONE });
     const { code, all } = await p.ralph(...words(IS_DEAD), "-n", "1");
     expect(code, all).toBe(0);
-    expect(all).toContain("Ended a process that was left running (--keep-background leaves them)\n");
+    expect(all).toContain("Ended a process that was left running (--keep-background keeps them)\n");
     expect(isAlive(left(p))).toBe(false);
   });
 

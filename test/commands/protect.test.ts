@@ -47,7 +47,7 @@ describe("protected files", () => {
     });
     expect(p.prompt(1)).toBe(`Do it.\n\n${RULE}`);
     expect(p.prompt(2)).toContain('Guardrail "cat tests/*');
-    expect(p.prompt(2)).toContain(`${RULE}\nThe last iteration did so all the same.`);
+    expect(p.prompt(2)).toContain(`${RULE}\nThe last iteration did so anyway.`);
     expect(p.prompt(2)).toContain(
       "- tests/a is protected, but it changed: ralph restored it, also in HEAD\n- tests/b is new",
     );
@@ -69,7 +69,7 @@ describe("protected files", () => {
     expect(p.prompt(1)).toContain("## Failed checks");
   });
 
-  it("are restored when the agent is ended by force, and the user's own edit stays before it goes on", async () => {
+  it("are restored when the agent is ended by force, and the user's own edit stays before it continues", async () => {
     const p = project({ bash: `${CHEAT}; touch ready; sleep 60` }, { text: "<response>DONE</response>" });
     const run = p.start(["run", "-p", "a", "--json"]);
     await eventually(() => p.exists("ready"));

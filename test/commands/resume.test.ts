@@ -275,13 +275,13 @@ describe("ralph runs", () => {
   it("is a table, and says when there are none", async () => {
     const p = claudeProject(DONE);
     expect((await p.ralph("runs")).stdout).toBe(
-      "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run -p TEXT\n",
+      "No runs yet. Start one with: ralph loop TASK --check CMD, or ralph run TEXT\n",
     );
     await p.ralph("run", "-p", "a");
     const [head, row, ...totals] = (await p.ralph("runs")).stdout.split("\n");
     expect(head?.split(/\s+/)).toEqual(["RUN", "AGE", "TIME", "RESULT", "COST", "FOLDER", "TASK"]);
     expect(row).toMatch(/^\S+ +\d+s +[\d.]+s {2}done {4}\$0\.01 {2}project {2}a$/);
-    expect(totals).toEqual(["", "1 run · $0.01 · 1 of 1 ended runs done (100%)", ""]);
+    expect(totals).toEqual(["", "1 run · $0.01 · 100% succeeded (1 of 1)", ""]);
   });
 
   it("shows those of this folder first, the newest first, and never more than the terminal is wide", async () => {
@@ -306,7 +306,7 @@ describe("ralph runs", () => {
       "2 more runs: ralph runs --all shows all of them",
       expect.stringContaining("3 runs"),
     ]);
-    expect((await shown("--status", "blocked")).at(-2)).toMatch(/^1 run · .*0 of 1 ended runs done \(0%\)$/);
+    expect((await shown("--status", "blocked")).at(-2)).toMatch(/^1 run · .*0% succeeded \(0 of 1\)$/);
     expect((await shown("--since", "1ms")).at(-2)).toBe("No run matches.");
     for (const [flag, value] of [
       ["--since", "yesterday"],
@@ -331,7 +331,7 @@ describe("ralph runs", () => {
     expect(stdout.split("\n").slice(21)).toEqual([
       "",
       "982 more runs: ralph runs --all shows all of them",
-      "1002 runs · $10.02 · 1002 of 1002 ended runs done (100%)",
+      "1002 runs · $10.02 · 100% succeeded (1002 of 1002)",
       "",
     ]);
     expect((await p.ralph("runs", "--all")).stdout.trimEnd().split("\n")).toHaveLength(1005);

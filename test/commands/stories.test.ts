@@ -236,9 +236,9 @@ describe("bad input", () => {
     [
       tasks(story("A", { priority: "x" as never })),
       [],
-      'tasks.json: Story A: priority must be a number, and it is "x"',
+      'tasks.json: Story A: priority must be a number, but is "x"',
     ],
-    [tasks(...CIRCLE), [], "Story A: dependsOn goes round in a circle: A → B → A"],
+    [tasks(...CIRCLE), [], "Story A: dependsOn has a cycle: A → B → A"],
     [tasks(), [], "ralph/tasks.json: userStories is empty"],
     [tasks(story("A", PASSED)), [], "Story A has passes=true but reviewStatus is 'null'"],
     [tasks(story("A", PASSED)), [], "continue with --skip-review"],
@@ -528,7 +528,7 @@ Budget:  2 stories left, about 5 iterations (review cap 5)
     ]);
     rmSync(join(p.dir, "ralph"), { recursive: true });
     const none = await p.ralph("stories", "verify");
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("ralph stories init makes it")]);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("ralph stories init creates it")]);
   });
 
   it("archive puts a loop away, starts anew, commits that and nothing else", async () => {

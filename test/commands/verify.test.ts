@@ -210,7 +210,7 @@ describe("ralph verify", () => {
     [
       "about something else",
       (text) => text.replace(/"gitCommit": "\w+"/, '"gitCommit": "main"'),
-      "has a subject that is no commit",
+      "has a subject that is not a commit",
     ],
     [
       "with a name that steers the terminal",

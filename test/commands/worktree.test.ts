@@ -294,7 +294,7 @@ describe("wrong places and names", () => {
     expect(await p.ralph(...LOOP, "--worktree", "one")).toMatchObject({
       code: 2,
       stderr:
-        "ralph: error: git cannot make the branch ralph/one while there is a branch ralph (git branch -m ralph NAME renames it)\n",
+        "ralph: error: git cannot create the branch ralph/one while there is a branch ralph (git branch -m ralph NAME renames it)\n",
     });
     expect([p.calls(), traces(p)]).toEqual([0, NOTHING]);
   });

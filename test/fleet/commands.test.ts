@@ -22,7 +22,7 @@ it("wants a name for a worker that is given one", async () => {
   const p = createProject();
   p.env["RALPH_FLEET"] = NOBODY;
   const { code, stderr } = await p.ralph("fleet", "worker", "--name", "");
-  expect([code, stderr]).toEqual([2, 'ralph: error: --name "": expected something in it\n']);
+  expect([code, stderr]).toEqual([2, 'ralph: error: --name "": expected text\n']);
 });
 
 it("looks at everything else where the engine is away, and shows no password", async () => {

@@ -123,7 +123,7 @@ describe("several streams", () => {
     expect(seen).toEqual(["a1", "b1", "b2"]);
   });
 
-  test("what an action tells is taken before it goes on", async () => {
+  test("what an action tells is taken before it continues", async () => {
     const log: string[] = [];
     const events = told<string, string>(async (tell) => {
       await tell("one");

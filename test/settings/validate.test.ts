@@ -55,13 +55,13 @@ const PROBLEMS: [content: unknown, problem: string][] = [
   [[], "the file has []: expected an object"],
   [
     { notify: { webhook: "hooks.example/KEY" } },
-    "notify.webhook has a value of the wrong kind (string): expected an address that begins with http:// or https://",
+    "notify.webhook has a value of the wrong kind (string): expected an address that starts with http:// or https://",
   ],
   [
     { notify: { on: ["done"] } },
     'notify.on.0 has "done": expected one of "finished"|"failed"|"blocked"|"waiting"',
   ],
-  [{ notify: { command: "" } }, 'notify.command has "": expected something in it'],
+  [{ notify: { command: "" } }, 'notify.command has "": expected text'],
   [
     { checks: { parallel: 0 } },
     "checks.parallel has 0: expected true, false, or a whole number of at least 1",
@@ -85,7 +85,7 @@ const PROBLEMS: [content: unknown, problem: string][] = [
   [{ protect: "tests/**" }, 'protect has "tests/**": expected an array'],
   [{ checks: "npm test" }, 'checks has "npm test": expected a list of commands, such as ["npm test"]'],
   [{ checks: [5] }, "checks.0 has 5: expected a command, or an object with one"],
-  [{ checks: [""] }, 'checks.0.command has "": expected something in it'],
+  [{ checks: [""] }, 'checks.0.command has "": expected text'],
   [{ maxCost: 0 }, "maxCost has 0: expected an amount in USD above 0"],
   [{ maxTime: "soon" }, 'maxTime has "soon": expected a number of seconds, or a number with s, m, h or d'],
   [{ guardrails: [], checks: ["a"] }, '"guardrails" is an older name of "checks", and both are given'],

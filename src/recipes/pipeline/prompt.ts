@@ -42,7 +42,7 @@ const ONLY_THE_GOAL =
   "Do only what the goal asks for. Leave later states alone: they have agents of their own. Do not change the gate. Commit your work when you are done.";
 
 const ONLY_THE_FINDINGS =
-  "Fix only what the gate names, and nothing else. Do not change the gate, and do not weaken what it looks at. Commit your work when you are done.";
+  "Fix only what the gate names, and nothing else. Do not change the gate, and do not weaken what it checks. Commit your work when you are done.";
 
 /** A gate of ralph's own leaves one; for an agent that works before it, it is written now. */
 function instructionText(

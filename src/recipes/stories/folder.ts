@@ -44,7 +44,7 @@ export function existingStories(flags: FolderFlags): StoriesFolder {
   if (existsSync(resolve(folder.project, folder.dir))) return folder;
   throw new RalphError(`no ${folder.dir} folder in ${folder.project}`, {
     code: "stories_missing",
-    hint: "ralph stories init makes it",
+    hint: "ralph stories init creates it",
   });
 }
 

@@ -62,7 +62,7 @@ export function checkTasks(text: string | undefined, rules: Rules): Reading {
     ...[...before.values()].flatMap((old) => lossFindings(old, userStories, before, rules.only)),
     ...(hasReviews && rules.before !== undefined ? moveFindings(userStories, rules, before) : []),
     ...lost.map((command): Finding => {
-      const message = `verifyCommands lost "${command}". Commands may be added, and none that the run began with may be taken away.`;
+      const message = `verifyCommands lost "${command}". You may add commands, but not remove those that the run began with.`;
       return { check: 2.5, field: "verifyCommands", message };
     }),
     ...editFindings(tasks, rules, before),
@@ -101,7 +101,7 @@ function lossFindings(old: Before, stories: Story[], before: OldList, only?: str
   const { id } = old;
   const story = stories.find((one) => one.id === id);
   if (story === undefined) {
-    const what = "Stories may be added, split and reordered, and none may go. Put it back under its id.";
+    const what = "You may add, split and reorder stories, but not remove one. Put it back under its id.";
     return [finding(id, "id", `Story ${id} was deleted or renumbered. ${what}`)];
   }
   const isUnbegun = old.reviewStatus === null && !old.passes;
@@ -111,8 +111,8 @@ function lossFindings(old: Before, stories: Story[], before: OldList, only?: str
   if (lost === undefined) return [];
   const was = isUnbegun ? "" : `is ${old.reviewStatus ?? "passed"} and `;
   const rule = isUnbegun
-    ? "A criterion may only go where it stands in another story that is not done."
-    : "Criteria may not be weakened once a story was implemented.";
+    ? "You may move a criterion to another story that is not done, but not drop it."
+    : "You may not weaken the criteria of an implemented story.";
   const message = `Story ${id} ${was}lost an acceptance criterion: "${lost}". ${rule}`;
   return [finding(id, "acceptanceCriteria", message)];
 }
@@ -249,13 +249,13 @@ function reviewMistake({ story, old, arrow }: Edit, { reviewCap, failing = [] }:
 function editFindings({ userStories }: TaskList, { mode, edited = [] }: Rules, before: OldList): Finding[] {
   const [file] = edited;
   if (mode !== "review" || file === undefined) return [];
-  const what = `A review changes tasks.json and progress.txt alone, and this one changed ${someOf(edited)}.`;
+  const what = `A review may change only tasks.json and progress.txt, and this one changed ${someOf(edited)}.`;
   const isNew = ({ id, passes, reviewStatus }: Story): boolean =>
     (passes || reviewStatus === "approved") && before.get(id)?.reviewStatus !== "approved";
   const approved = userStories.filter(isNew);
   if (approved.length === 0) return [{ check: 2.5, file, message: what }];
   return approved.map(({ id }) => {
-    const message = `Story ${id} is not approved. ${what} Another review looks at it as it is now.`;
+    const message = `Story ${id} is not approved. ${what} The next review judges it as it is now.`;
     return finding(id, "reviewStatus", message);
   });
 }

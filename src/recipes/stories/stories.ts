@@ -271,9 +271,9 @@ function outOfReviews({ after, asks, failures }: Result, rules: ReviewRules): st
 function whatIsMissing(result: Result, open: number): string | undefined {
   const { failures, changes, mode, uncommitted, after } = result;
   if (failures.length > 0 && mode !== "review") return `checks failed: ${namesOf(failures)}`;
-  if (open > 0) return `claimed to be done, but ${open} of ${after.userStories.length} stories are not`;
+  if (open > 0) return `claimed to be done, but stories are open: ${open} of ${after.userStories.length}`;
   if (changes.length === 0)
-    return mode === "implement" ? "no story has moved on" : "the feedback is still open";
+    return mode === "implement" ? "no story changed its state" : "the feedback is still open";
   return uncommitted.length > 0 ? `${moved(changes)}; not everything is committed` : undefined;
 }
 

@@ -8,13 +8,13 @@ export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
 /** Each description is what messages say the field must be. */
 export const StorySchema = z.object({
-  id: z.string().regex(/\S/).describe("a string with something in it"),
+  id: z.string().regex(/\S/).describe("a non-empty string"),
   title: z.string().describe("a string"),
   description: z.string().optional().describe("a string"),
   /** Set by a review that approves, and by nothing else. */
   passes: z.boolean().describe("true or false"),
   priority: z.number().describe("a number"),
-  acceptanceCriteria: z.array(z.string()).min(1).describe("a list of strings that is not empty"),
+  acceptanceCriteria: z.array(z.string()).min(1).describe("a non-empty list of strings"),
   reviewStatus: z
     .enum(REVIEW_STATUSES)
     .nullable()
@@ -76,7 +76,7 @@ export function readTasks(
   adapt = (value: unknown): unknown => value,
 ): Reading {
   const broken = (message: string): Reading => ({ tasks: undefined, findings: [{ check: 1, message }] });
-  if (text === undefined) return broken(`${name} does not exist, or is no plain file of at most 5 MB.`);
+  if (text === undefined) return broken(`${name} does not exist, or is not a plain file of at most 5 MB.`);
   const content = text.replace(/^\uFEFF/, "");
   let value: unknown;
   try {
@@ -124,7 +124,7 @@ function mistakeIn(value: unknown, schema: z.ZodObject, field: PropertyKey): str
   if (found === undefined) return `${String(field)} is missing: it must be ${what}.`;
   const text = JSON.stringify(found);
   const shown = text.length <= 60 ? text : `${text.slice(0, 59)}…`;
-  return `${String(field)} must be ${what}, and it is ${shown}.`;
+  return `${String(field)} must be ${what}, but is ${shown}.`;
 }
 
 /** Ids that are there twice, and stories that wait for something that is not there, or for themselves. */
@@ -136,11 +136,10 @@ function idFindings(stories: Story[]): Finding[] {
       : []),
     ...dependsOn
       .filter((other) => !waits.has(other))
-      .map((other) => ({ id, what: `dependsOn names ${other}, which is no story.` })),
+      .map((other) => ({ id, what: `dependsOn names ${other}, which is not a story.` })),
   ]);
   const [id = "", ...others] = found.length > 0 ? [] : circleIn(waits);
-  if (others.length > 0)
-    found.push({ id, what: `dependsOn goes round in a circle: ${[id, ...others].join(" → ")}.` });
+  if (others.length > 0) found.push({ id, what: `dependsOn has a cycle: ${[id, ...others].join(" → ")}.` });
   return found.map(({ id: story, what }) => ({ check: 1, story, message: `Story ${story}: ${what}` }));
 }
 

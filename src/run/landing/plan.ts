@@ -52,7 +52,11 @@ export async function planLanding(run: RunFolder, asked: LandingAsked): Promise<
   if (!(await git(repository, ["check-ref-format", `refs/heads/${into}`])).ok)
     throw refusal("branch_name", `--into ${JSON.stringify(into)}: not a name for a branch`);
   if (target === undefined)
-    throw refusal("branch_unknown", `there is no branch ${into}`, `git branch ${quoteWord(into)} makes one`);
+    throw refusal(
+      "branch_unknown",
+      `there is no branch ${into}`,
+      `git branch ${quoteWord(into)} creates one`,
+    );
   const done = await doneOf(known, repository, target);
   if (done === "landed") refuseLanded(known, commit, into, name);
   const tip = commit ?? (done === undefined ? undefined : known?.tip);
@@ -76,7 +80,7 @@ function titleFor(stories: DoneStory[]): string | undefined {
 function targetOf({ branch }: RunSpec, own: string, { into = branch }: LandingAsked, name: string): string {
   if (into === own) throw refusal("branch_own", `${into} is the branch of ${name} itself`, "choose another");
   if (into !== undefined) return into;
-  const what = `ralph does not know from which branch ${name} was started (detached HEAD)`;
+  const what = `ralph does not know which branch ${name} started from (detached HEAD)`;
   throw refusal("branch_missing", what, "say where: --into BRANCH");
 }
 

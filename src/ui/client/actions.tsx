@@ -210,7 +210,9 @@ function RaiseDialog({
           });
         }}
       >
-        {row.isLiving && <p>The agent at work is ended, and the run goes on at once with the new limits.</p>}
+        {row.isLiving && (
+          <p>ralph ends the current agent, and the run continues at once with the new limits.</p>
+        )}
         <div class="fields">
           {FIELDS.map(([name, label, step]) => (
             <label key={name}>

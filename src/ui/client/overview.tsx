@@ -180,7 +180,7 @@ function Question({ row }: { row: RunRow }) {
   return (
     <div class="question">
       <p class="asks">{question.text}</p>
-      {question.answered ? <p class="note">Answered. It goes on with it when it is resumed.</p> : null}
+      {question.answered ? <p class="note">Answered. ralph uses the answer when the run resumes.</p> : null}
       {overview.value?.readOnly ? null : <AnswerForm run={id} question={question} />}
     </div>
   );

@@ -111,10 +111,10 @@ async function resume(run: RunFolder, flags: string[]): Promise<Done> {
   const began = startDetached(ralph(run, ["resume", run.id, ...flags, "--quiet"]));
   const until = performance.now() + START_MS;
   while (performance.now() < until) {
-    if (run.loop() !== undefined) return { ok: true, said: "it goes on" };
+    if (run.loop() !== undefined) return { ok: true, said: "it continues" };
     const end = began.ended();
     if (end !== undefined)
-      return end.exitCode === 0 ? { ok: true, said: "it goes on" } : refused(plain(end.said));
+      return end.exitCode === 0 ? { ok: true, said: "it continues" } : refused(plain(end.said));
     await sleep(POLL_MS);
   }
   return refused("it has not started within 30 s: ralph resume in a terminal shows why");

@@ -32,7 +32,7 @@ export async function checkoutOf(repository: string, target: string): Promise<Ch
     if (fields.includes(`branch ${target}`)) {
       const busy = existsSync(path)
         ? undefined
-        : "its folder is not there: mount it, or run git worktree prune";
+        : "its folder is missing: mount it, or run git worktree prune";
       found.push({ path, busy });
     } else if (existsSync(path) && isRebased(path, target))
       found.push({ path, busy: "a rebase of it is under way there: finish or abort it" });

@@ -22,10 +22,10 @@ export async function holdCommit(
     makeFolders(dirname(path));
     const args = ["worktree", "add", "--quiet", "--detach", "--force", "--no-checkout", path, commit];
     const made = await git(repository, [...PLAINLY, ...args]);
-    if (!made.ok) return { failed: `cannot make the worktree ${path}: ${saidBy(made.stderr)}` };
+    if (!made.ok) return { failed: `cannot create the worktree ${path}: ${saidBy(made.stderr)}` };
   }
   const records = ownRecords(path, repository);
-  if (records === undefined) return { failed: `${path} is taken: it is no worktree of ralph's own` };
+  if (records === undefined) return { failed: `${path} is taken: it is not a worktree that ralph made` };
   // A git that was killed leaves them.
   removeLeftLocks([records], 0);
   const inTree: Git = ownGit(path, undefined);

@@ -40,10 +40,10 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
   await requireFreeName(origin, branch);
   // Of two runs that want the same name at the same moment, one gets the branch.
   const made = await git(origin, ["update-ref", `refs/heads/${branch}`, from, ""]);
-  if (!made.ok) throw failed(`cannot make the branch ${branch}`, made.stderr);
+  if (!made.ok) throw failed(`cannot create the branch ${branch}`, made.stderr);
   const isFree = whatIsAt(origin, path) === undefined;
   try {
-    if (!isFree) throw failed("cannot make the worktree", `${path} is taken`);
+    if (!isFree) throw failed("cannot create the worktree", `${path} is taken`);
     const copied = await fill(origin, worktree, setup);
     if (setup.signal?.aborted) throw interrupted();
     return copied;
@@ -62,7 +62,7 @@ async function fill(origin: string, { path, branch, workspace }: Worktree, setup
     // git leaves no worktree behind when it fails by itself.
     const isHook = added.exitCode !== null && existsSync(join(path, ".git"));
     const why = isHook ? `\nthe hook post-checkout ended with exit ${added.exitCode}` : "";
-    throw failed("cannot make the worktree", `${added.stderr}${why}`);
+    throw failed("cannot create the worktree", `${added.stderr}${why}`);
   }
   const copied = await copyIncluded(repositoryRoot(origin) ?? origin, path);
   const loose = await notIgnored(ownGit(path, stop), copied);

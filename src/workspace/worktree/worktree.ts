@@ -89,7 +89,7 @@ export async function requireFreeName(origin: string, branch: string): Promise<v
   const names = (await git(origin, list)).stdout.split("\n").filter(Boolean);
   const other = names.find((name) => branch.startsWith(`${name}/`) || name.startsWith(`${branch}/`));
   if (other === undefined) return;
-  throw new RalphError(`git cannot make the branch ${branch} while there is a branch ${other}`, {
+  throw new RalphError(`git cannot create the branch ${branch} while there is a branch ${other}`, {
     code: "branch_taken",
     hint: `git branch -m ${other} NAME renames it`,
   });

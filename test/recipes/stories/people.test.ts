@@ -127,7 +127,7 @@ describe("an agent that was cut off", () => {
 
   it.each([
     ["its work is judged as it was", false, "A waits for review"],
-    ["a list that a person changed since counts as it is", true, "no story has moved on"],
+    ["a list that a person changed since counts as it is", true, "no story changed its state"],
   ])("and had answered: %s, and what a person changed stays", async (_, isChanged, reason) => {
     const { recipe, put, now, p } = setUp(list({}), {}, true);
     const first = recipe();

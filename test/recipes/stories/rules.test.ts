@@ -20,23 +20,23 @@ describe("check 1, the list", () => {
   it.each<[unknown, string]>([
     ['{\n  "project": oops', "ralph/tasks.json is not valid JSON: unexpected oops at line 2, column 14."],
     ["[]", "ralph/tasks.json must be an object with userStories."],
-    [list({ userStories: {} }), "userStories must be a list of stories, and it is {}."],
+    [list({ userStories: {} }), "userStories must be a list of stories, but is {}."],
     [list({ userStories: [] }), "userStories is empty: there is no story to work on."],
     [list({ userStories: ["x"] }), "userStories[0] must be an object."],
     [list({ verifyCommands: [" "] }), "verifyCommands must be a list of commands"],
-    [one({ id: " " }), "Story number 1: id must be a string with something in it"],
-    [one({ passes: "true" }), 'passes must be true or false, and it is "true".'],
-    [one({ priority: "1" }), 'priority must be a number, and it is "1".'],
-    [one({ acceptanceCriteria: [] }), "acceptanceCriteria must be a list of strings that is not empty"],
+    [one({ id: " " }), "Story number 1: id must be a non-empty string"],
+    [one({ passes: "true" }), 'passes must be true or false, but is "true".'],
+    [one({ priority: "1" }), 'priority must be a number, but is "1".'],
+    [one({ acceptanceCriteria: [] }), "acceptanceCriteria must be a non-empty list of strings"],
     [one({ acceptanceCriteria: [1, 2] }), "Story US-001: acceptanceCriteria must be"],
     [one({ reviewStatus: "done" }), 'reviewStatus must be null or one of "needs_review"'],
-    [one({ reviewCount: -1 }), "reviewCount must be a non-negative integer, and it is -1."],
-    [one({ reviewCount: true }), "reviewCount must be a non-negative integer, and it is true."],
-    [one({ reviewCount: 0.5 }), "reviewCount must be a non-negative integer, and it is 0.5."],
+    [one({ reviewCount: -1 }), "reviewCount must be a non-negative integer, but is -1."],
+    [one({ reviewCount: true }), "reviewCount must be a non-negative integer, but is true."],
+    [one({ reviewCount: 0.5 }), "reviewCount must be a non-negative integer, but is 0.5."],
     [tasks(story(), story()), "Story US-001: id is used more than once."],
-    [waits(["A", "B"]), "Story A: dependsOn names B, which is no story."],
-    [waits(["A", "A"]), "Story A: dependsOn goes round in a circle: A → A."],
-    [waits(["X", "A"], ["A", "B"], ["B", "A"]), "dependsOn goes round in a circle: A → B → A."],
+    [waits(["A", "B"]), "Story A: dependsOn names B, which is not a story."],
+    [waits(["A", "A"]), "Story A: dependsOn has a cycle: A → A."],
+    [waits(["X", "A"], ["A", "B"], ["B", "A"]), "dependsOn has a cycle: A → B → A."],
     [one({ ...APPROVED, notes: " " }), "Story US-001 has passes=true but its notes are empty."],
   ])("%j: %s", (wrong, message) => {
     expect(messages(wrong)).toEqual([expect.stringContaining(message)]);
@@ -60,7 +60,7 @@ describe("check 1, the list", () => {
 
   it("a file that is not there is told by its name", () => {
     expect(checkTasks(undefined, { ...RULES, name: "work/tasks.json" }).findings).toEqual([
-      { check: 1, message: "work/tasks.json does not exist, or is no plain file of at most 5 MB." },
+      { check: 1, message: "work/tasks.json does not exist, or is not a plain file of at most 5 MB." },
     ]);
   });
 

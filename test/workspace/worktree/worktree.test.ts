@@ -61,7 +61,7 @@ describe("a new worktree", () => {
   it("leaves nothing behind when git cannot make it, and names a hook that fails without a word", async () => {
     p.sh("printf '#!/bin/sh\\nexit 3\\n' > .git/hooks/post-checkout && chmod +x .git/hooks/post-checkout");
     await expect(made()).rejects.toThrow(
-      /^cannot make the worktree: the hook post-checkout ended with exit 3$/,
+      /^cannot create the worktree: the hook post-checkout ended with exit 3$/,
     );
     expect(traces()).toEqual(NOTHING);
   });
@@ -76,7 +76,7 @@ describe("a new worktree", () => {
     p.sh(`git worktree add -q -b mine ../project-worktrees/one && ${command}`);
     const before = p.sh("git worktree list --porcelain; git branch --list; ls ../*");
     expect(await takenBy(p.dir, await locateWorktree(p.dir, "one"))).toContain("project-worktrees/one");
-    await expect(made()).rejects.toThrow(/cannot make the worktree: .*project-worktrees\/one is taken/);
+    await expect(made()).rejects.toThrow(/cannot create the worktree: .*project-worktrees\/one is taken/);
     expect(p.sh("git worktree list --porcelain; git branch --list; ls ../*")).toBe(before);
   });
 });

@@ -113,5 +113,5 @@ function whyUnmeasurable(text: string): string | undefined {
   if (word !== undefined)
     return `nothing could measure "${word}": give a figure, or say what one can observe`;
   if (OBSERVABLE.test(bare)) return undefined;
-  return "nothing could measure this: give a figure, or say what one can observe when it is met";
+  return "this cannot be measured: give a figure, or say what can be observed when it is met";
 }

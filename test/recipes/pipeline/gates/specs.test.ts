@@ -102,7 +102,7 @@ describe("validate", () => {
       "customers are delighted",
       'nothing could measure "delighted": give a figure, or say what one can observe',
     ],
-    ["cooking joy", "nothing could measure this: give a figure, or say what one can observe when it is met"],
+    ["cooking joy", "this cannot be measured: give a figure, or say what can be observed when it is met"],
   ])("refuses the criterion: %s", (criterion, message) => {
     expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([`13 error: ${message}`]);
   });

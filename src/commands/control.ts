@@ -26,14 +26,10 @@ export async function attach(given: string | undefined): Promise<number> {
     `ralph logs ${run} --follow shows it live`,
   ]);
   const { name } = worker;
-  requireTerminal(
-    "attach needs a terminal",
-    "no_terminal",
-    `ralph logs ${name} --follow shows what it prints`,
-  );
+  requireTerminal("ralph attach", `ralph logs ${name} --follow shows what it prints`);
   const { tmux, loop } = await panesAt(worker);
   if (loop === undefined) throw windowGone(name, `ralph resume ${name} opens it again`);
-  // A session of its own with this window alone: it ends with the window, and others keep looking at theirs.
+  // A new session with this window alone: it ends with the window, and no other view changes.
   const view = `ralph-view-${process.pid}`;
   const { TMUX: _, ...env } = process.env;
   const args = [
@@ -46,7 +42,7 @@ export async function attach(given: string | undefined): Promise<number> {
   return exitCode ?? 1;
 }
 
-/** `ralph send [LOOP] TEXT`: types into the terminal of the agent at work. */
+/** `ralph send [LOOP] TEXT`: types into the terminal of the current agent. */
 export async function send(given: string | undefined, text: string): Promise<number> {
   refuseNameAlone(given, text, "send");
   const worker = runningWorker(given, (run) => [
@@ -70,7 +66,7 @@ export async function send(given: string | undefined, text: string): Promise<num
   throw failure("tmux_failed", what, undefined, 1);
 }
 
-/** `ralph interrupt [LOOP]`: Ctrl+C for the agent at work; the loop goes on. */
+/** `ralph interrupt [LOOP]`: sends Ctrl+C to the current agent; the loop continues. */
 export async function interrupt(given: string | undefined): Promise<number> {
   const found = loopMeant(given, "living");
   const { worker } = found;
@@ -109,13 +105,13 @@ function noAgent(name: string): Error {
   return failure("no_agent", `no agent of ${name} is running now`, undefined, 1);
 }
 
-/** After these, an iteration is to come. */
+/** After these events, the next iteration has not started. */
 const BETWEEN: (LoopEvent["type"] | undefined)[] = [
   ...(["run.started", "run.resumed", "run.paused", "backoff.started", "limit.waiting"] as const),
   undefined,
 ];
 
-/** `ralph steer [LOOP] TEXT`: tells the next iteration something, once. */
+/** `ralph steer [LOOP] TEXT`: adds a text to the next prompt, once. */
 export async function steer(given: string | undefined, text: string): Promise<number> {
   saysSomething("TEXT", text);
   refuseNameAlone(given, text, "steer");
@@ -133,7 +129,7 @@ export async function steer(given: string | undefined, text: string): Promise<nu
   return say(`${last}: ralph keeps the text until ralph resume ${name} --max-iterations N`);
 }
 
-/** `ralph answer [LOOP] TEXT`: keeps the answer to what an agent asked, for when the run goes on. */
+/** `ralph answer [LOOP] TEXT`: keeps the answer to the agent's question until the run continues. */
 export async function answer(given: string | undefined, text: string): Promise<number> {
   saysSomething("TEXT", text);
   refuseNameAlone(given, text, "answer");
@@ -153,7 +149,7 @@ export async function answer(given: string | undefined, text: string): Promise<n
   return say(`answered; ${howToResume(name, { limit })} continues it`);
 }
 
-/** `ralph kill [LOOP…]`: ends the loops and their agents. What they made stays. */
+/** `ralph kill [LOOP…]`: ends the loops and their agents. Their work stays. */
 export async function kill(names: string[], flags: { rmWorktree?: boolean }): Promise<number> {
   const all = (names.length === 0 ? [undefined] : names).map((name) => loopMeant(name, "living"));
   await Promise.all(all.map((found) => killOne(found, flags.rmWorktree ?? false)));
@@ -162,7 +158,7 @@ export async function kill(names: string[], flags: { rmWorktree?: boolean }): Pr
 
 async function killOne(found: WorkerOrRun, removes: boolean): Promise<void> {
   const name = nameOf(found);
-  // Looked at before the loop ends, because what is left over is committed then.
+  // The loop commits leftovers when it ends: check the worktree before that.
   const { worktree: path, origin = path ?? "" } = removes ? readSpec(runOf(found)) : {};
   const isThere = path !== undefined && existsSync(path);
   if (removes && !isThere) warn(`${name} has no worktree`);
@@ -183,7 +179,7 @@ async function remove(origin: string, path: string, isClean: boolean): Promise<n
   const { teardown: command } = (await loadSettings(origin)).settings;
   await runTeardown(path, { command, tell: note });
   if (await removeWorktree(origin, path)) return say(`removed the worktree ${path} and its branch`);
-  // The branch stays as long as it holds something that nobody has merged.
+  // The branch stays until its work is merged.
   const { ok, stderr } = await git(origin, ["worktree", "remove", path]);
   if (!ok) return warn(`the worktree ${path} was kept: ${stderr.trim().split("\n", 1)[0]}`);
   return say(`removed the worktree ${path}; its work is on ${branchOf(path)}`);
@@ -203,7 +199,7 @@ export async function clean(names: string[]): Promise<number> {
       const what = `worker '${name}' has not ended (${status})`;
       throw failure("worker_running", what, `ralph kill ${name} ends it`, 1);
     }
-    // What its loop started may live on, and could not be found any more.
+    // Processes of its loop may still run, and nothing would find them later.
     if (status === "crashed") await killWorker(worker);
     rmSync(worker.path, { recursive: true, force: true });
     say(`cleaned ${name}`);

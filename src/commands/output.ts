@@ -99,7 +99,8 @@ export function failure(code: string, message: string, hint?: string, exitCode =
   return new RalphError(message, { code, hint, exitCode });
 }
 
-/** A conversation or a screen needs somebody to look at it. */
-export function requireTerminal(message: string, code: string, hint?: string): void {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) throw failure(code, message, hint);
+/** A conversation or a screen needs a person who looks at it. */
+export function requireTerminal(command: string, hint?: string): void {
+  if (!process.stdin.isTTY || !process.stdout.isTTY || process.env["TERM"] === "dumb")
+    throw failure("no_terminal", `${command} needs a terminal`, hint);
 }

@@ -26,7 +26,7 @@ export async function plan(
   flags: FolderFlags & Pick<StartFlags, "agent" | "model" | "agentFlag" | "config">,
 ): Promise<number> {
   const folder = existingStories(flags);
-  requireTerminal("ralph stories plan is a conversation and needs a terminal", "no_terminal");
+  requireTerminal("ralph stories plan");
   const { settings } = await loadSettings(folder.project, flags.config);
   const choice = { agent: flags.agent, model: flags.model, agentFlags: flags.agentFlag ?? [] };
   // Nothing is done unattended here: the user is there to be asked.

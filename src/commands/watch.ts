@@ -13,7 +13,7 @@ import type { WatchAction, WatchPage } from "../views/watch/state.js";
 import { type WatchEffects, watchScreen } from "../views/watch/watch.js";
 import { loopRows } from "../workers/worker.js";
 import { runOf, workerNamed, workerOrRun } from "./find.js";
-import { failure, formatOptions, type PrintFlags } from "./output.js";
+import { failure, formatOptions, type PrintFlags, requireTerminal } from "./output.js";
 
 /** What is on the disk; what a key asks for, the command of that name does. */
 const EFFECTS: WatchEffects = { rows: () => loopRows(ralphHome(), () => {}), act, page, follow };
@@ -22,8 +22,7 @@ const SHOWN = { showTimestamp: false, maxOutputLines: 8, maxOutputChars: 1000, s
 
 /** `ralph watch`: all workers and runs on a live screen. */
 export async function watch(flags: Omit<PrintFlags, "json">, effects = EFFECTS): Promise<number> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY || process.env["TERM"] === "dumb")
-    throw failure("terminal_missing", "ralph watch needs a terminal", "ralph ls prints the same once");
+  requireTerminal("ralph watch", "ralph ls prints the same once");
   const format = { ...formatOptions(flags, process.stdout), ...SHOWN };
   const end = await watchScreen(effects, () => createConsoleFormatter(format), createRedactor(process.env));
   return end === "quit" ? 0 : exitCodeOf("interrupted");

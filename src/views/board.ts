@@ -21,21 +21,20 @@ export function boardLines(board: Board, { paint, mark }: Formatter, width: numb
       story.title,
     ];
   });
-  const left = plural(budget.stories, "story", "stories");
-  const needed = plural(budget.iterations, "iteration");
+  const left = `${plural(budget.stories, "story", "stories")} left, about ${plural(budget.iterations, "iteration")}`;
   return [
     paint("bold", harmlessLine(`${name && `${name}: `}${done} of ${stories.length} stories done`)),
     "",
     ...tableLines([head, ...rows], { width, right: hasStatistics ? [3, 4, 5, 6] : [3] }),
     "",
     `Next:    ${next === null ? "nothing; all stories are done" : `${next.mode} ${brief(next.story ?? "")}`.trim()}`,
-    ...(next === null ? [] : [`Budget:  ${left} left, about ${needed} (review cap ${reviewCap})`]),
+    ...(next === null ? [] : [`Budget:  ${left} (review cap ${reviewCap})`]),
     ...(run === null ? [] : [`Run:     ${run} is running`]),
     ...(hasStatistics ? statistics(stories) : []),
   ];
 }
 
-/** What the reviews were worth: one each is little work, many are real findings, the cap is a question to a human. */
+/** One review each is little overhead; many mean real findings; the cap means that a person has to look. */
 function statistics(stories: Board["stories"]): string[] {
   const reviewed = stories.filter(({ reviews }) => reviews > 0);
   const reviews = reviewed.reduce((sum, story) => sum + story.reviews, 0);

@@ -48,10 +48,9 @@ export function guardLines(
   { mark, paint }: Formatter,
   columns = Number.POSITIVE_INFINITY,
 ): string[] {
+  const verdict = allowed ? `${mark.ok} The guard allows it.` : `${mark.error} The guard refuses it.`;
   return [
-    allowed
-      ? paint("green", `${mark.ok} The guard allows it.`)
-      : paint("red", `${mark.error} The guard refuses it.`),
+    paint(allowed ? "green" : "red", verdict),
     ...[...refusals, ...warnings].flatMap(({ category, level, reason, command }) => [
       `  ${paint("bold", `${CATEGORIES[category]}${level === "warn" ? ", a warning" : ""}`)}`,
       ...hanging("    ", harmlessLine(reason), columns),

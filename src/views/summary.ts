@@ -22,7 +22,6 @@ import { laneRows } from "./lane-lines.js";
 /** A name and its value; without one there is nothing to say. */
 export type SummaryRow = [name: string, value: string | null | undefined];
 
-/** It names every check that failed, as far as that is reasonable. */
 const MESSAGE_CHARS = 300;
 
 export function summaryLines(
@@ -53,7 +52,7 @@ export const STANDINGS = {
   failed: ["red", "error"],
 } as const;
 
-/** `unverified`: it has done what it was told, and nothing proves that that was right. */
+/** `unverified`: it ended as asked, but nothing verified the work. */
 export function standingOfEnd({ success, exitCode }: { success: boolean; exitCode: number | null }) {
   if (success) return "done";
   return exitCode === 0 ? "unverified" : "failed";
@@ -80,7 +79,7 @@ export function flakyWords(iteration: Pick<IterationReport, "checks"> | undefine
 /** Puts a text behind its beginning, and what does not fit below it. */
 type Hanging = (start: string, text: string) => string[];
 
-/** What is there to be read; all that may be copied stays in one line. */
+/** Text to read; a value to copy stays in one line. */
 const READ = ["task", "reason", "failing", "question", "baseline", "witness", "flaky", "lanes", ""];
 
 export function rowLines(rows: SummaryRow[], hanging?: Hanging): string[] {
@@ -91,7 +90,7 @@ export function rowLines(rows: SummaryRow[], hanging?: Hanging): string[] {
   });
 }
 
-/** What is known of the end of a run, if it has ended. */
+/** The end of a run, if it has ended. */
 interface RunEnd {
   reason?: StopReason | null | undefined;
   limit?: StopReason | null | undefined;
@@ -100,7 +99,7 @@ interface RunEnd {
   limits?: Partial<Limits> | null | undefined;
 }
 
-/** Why a run has ended, what it took (and of which limits, where they are given) and where its work is. */
+/** Why a run has ended, what it used (and of which limits) and where its work is. */
 export function endRows(
   end: RunEnd &
     Statistics &
@@ -131,7 +130,7 @@ export function endRows(
   ];
 }
 
-/** What the agent wants to know and how to tell it, and the command that goes on with the run. */
+/** The agent's question, how to answer it, and the command that continues the run. */
 export function resumeRows(
   end: RunEnd & { run: string; question?: Question | null } & {
     [name in "worktree" | "branch" | "unsettled"]?: string | null | undefined;
@@ -150,19 +149,19 @@ export function resumeRows(
   ];
 }
 
-/** The command that goes on with a run, with what it needs for that; null: nothing does. */
+/** The command that continues a run, with the flags that it needs; null: none does. */
 export function howToResume(run: string, { reason, limit, success, final, limits }: RunEnd): string | null {
   if (success || final) return null;
-  const reached = [...new Set([limit, reason])].map((one) => stopRow(one)?.raise ?? "").join("");
-  // Cost and tokens are one reason to stop: the limit that was not set needs no flag.
+  // Cost and tokens are one reason to stop: a limit that was not set needs no flag.
   const { maxCostUsd, maxTokens } = limits ?? {};
-  const flags = maxTokens === null ? reached.replace(" (or --max-tokens N)", "") : reached;
-  return `ralph resume ${run}${maxCostUsd === null ? flags.replace(/--max-cost USD \(or (.*)\)/, "$1") : flags}`;
+  const both = maxTokens === null ? "--max-cost USD" : maxCostUsd === null ? "--max-tokens N" : "$&";
+  const flags = [...new Set([limit, reason])].map((one) => stopRow(one)?.raise ?? "").join("");
+  return `ralph resume ${run}${flags.replace("--max-cost USD (or --max-tokens N)", both)}`;
 }
 
 type RunSpending = Pick<RunState, "iterations" | "costUsd" | "inputTokens" | "outputTokens" | "activeMs">;
 
-/** What a run has used of a limit, by how it ended. */
+/** How much of a limit a run has used, by its result. */
 const FIGURES: Record<string, (used: RunSpending, limits: Limits) => string> = {
   "stopped: iterations": ({ iterations }, { maxIterations }) => `${iterations} of ${maxIterations}`,
   "stopped: time": ({ activeMs }, { maxTimeMs }) =>
@@ -173,10 +172,10 @@ const FIGURES: Record<string, (used: RunSpending, limits: Limits) => string> = {
     `${formatCount(inputTokens + outputTokens)} of ${formatCount(maxTokens ?? 0)}`,
 };
 
-/** `stopped: cost, $5.02 of $5.00`; how it ended alone where that is no limit, or the limits are not known. */
+/** `stopped: cost, $5.02 of $5.00`; without figures where no limit ended it, or the limits are not known. */
 export function resultWithLimit(reason: StopReason, spent: RunSpending, limits: Limits | undefined): string {
   const result = resultOf("finished", { ...spent, reason }, limits);
-  // The reason may be one of a later release, or any word in a damaged journal.
+  // A later release or a damaged journal may have an unknown reason.
   const figures = limits && Object.hasOwn(FIGURES, result) ? FIGURES[result]?.(spent, limits) : undefined;
   return figures === undefined ? result : `${result}, ${figures}`;
 }
@@ -187,12 +186,12 @@ export function titleOfEnd(
   limits: Limits | undefined,
 ): string {
   const { reason, exitCode, iterations, durationMs } = end;
-  // A loop that only had to go round so many times.
+  // A worker of a bare command.
   if (reason === "max_iterations" && exitCode === 0)
     return `Stopped after ${iterations} of ${plural(iterations, "iteration")}; nothing was verified`;
   if (reason === "blocked" && end.lanes !== undefined && !end.question)
     return "Stopped: the work of a lane cannot be landed";
-  // How many were allowed may have been changed while the loop ran.
+  // The limit may have changed while the loop ran.
   const known = limits && reason === "max_iterations" ? { ...limits, maxIterations: iterations } : limits;
   const result = resultWithLimit(reason, { ...end, activeMs: durationMs }, known);
   return result.startsWith("stopped: ") && limits ? `S${result.slice(1)}` : titleOfReason(reason);

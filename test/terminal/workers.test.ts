@@ -38,7 +38,7 @@ describe("workers in a terminal", () => {
     const refused = await p.ralph("attach", "w");
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      "ralph: error: attach needs a terminal (ralph logs w --follow shows what it prints)\n",
+      "ralph: error: ralph attach needs a terminal (ralph logs w --follow shows what it prints)\n",
     ]);
   });
 });

@@ -210,9 +210,7 @@ function RaiseDialog({
           });
         }}
       >
-        {row.isLiving && (
-          <p>ralph ends the current agent, and the run continues at once with the new limits.</p>
-        )}
+        {row.isLiving && <p>ralph ends the agent and continues at once with the new limits.</p>}
         <div class="fields">
           {FIELDS.map(([name, label, step]) => (
             <label key={name}>

@@ -54,12 +54,10 @@ function middle(state: WatchState, size: Size, height: number, canvas: Canvas): 
 function title({ rows = [], filter, trouble, mode }: WatchState, { paint, cut, mark }: Canvas): string {
   if (trouble !== undefined) return paint("red", cut(`cannot look: ${screenText(trouble)}`));
   if (mode.kind === "page") return paint("bold", cut(["ralph watch", screenText(mode.title)].join(mark.dot)));
-  const counts = GROUP_NAMES.map((name) => [
-    rows.filter(({ result }) => groupOf(result) === name).length,
-    name,
-  ])
-    .filter(([count]) => count !== 0)
-    .map((words) => words.join(" "));
+  const counts = GROUP_NAMES.flatMap((name) => {
+    const count = rows.filter(({ result }) => groupOf(result) === name).length;
+    return count === 0 ? [] : [`${count} ${name}`];
+  });
   const wanted = [filter.status ?? "", filter.text.trim() && `"${screenText(filter.text)}"`].filter(Boolean);
   const only = wanted.length === 0 ? [] : [`only ${wanted.join(" with ")}`];
   return paint("bold", cut(["ralph watch", ...only, ...counts].join(mark.dot)));

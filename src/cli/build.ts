@@ -6,18 +6,18 @@ export interface CommandRow {
   words: string;
   /** One line for the list of commands. */
   about: string;
-  /** What arguments are, or what they can be. */
+  /** What each argument means, or its possible values. */
   args?: Record<string, string | string[]>;
   flags?: Flag[];
-  /** What stands below the flags, then examples. */
+  /** The text below the flags, then examples. */
   help?: [text: string, ...examples: string[]];
   /** Gets arguments, the flags that the user gave and commander's command; returns the exit code. */
   run?: (...given: Parameters<Parameters<Command["action"]>[0]>) => Promise<number> | number;
   commands?: CommandRow[];
   isHidden?: true;
-  /** The one that is meant where no command of its family is given. */
+  /** Runs if no command of its family is given. */
   isDefault?: boolean;
-  /** Words that begin with - are not refused. */
+  /** Accepts words that begin with -. */
   takesAnything?: true;
   /** The first argument ends the flags of this command. */
   passesThrough?: true;
@@ -33,7 +33,7 @@ export function addCommand(parent: Command, row: CommandRow, exitWith: (code: nu
   const { about, isHidden: hidden = false, isDefault = false } = row;
   const command = parent.command(name, { hidden, isDefault }).description(about);
   command.helpOption(hidden ? false : "-h, --help", "show help");
-  // Of `[loop] <text>`, one argument alone is the text.
+  // For `[loop] <text>`, a single argument is the text.
   const isText = operands.join(" ") === "[loop] <text>";
   if (isText) command.usage("[options] [loop] <text>");
   for (const operand of isText ? ["[loop]", "[text]"] : operands)
@@ -59,7 +59,7 @@ function withText(command: Command, [loop, text = loop]: string[]): (string | un
   return [command.args.length < 2 ? undefined : loop, text];
 }
 
-/** What it can be is completed, and not enforced: the command says more about a mistake. */
+/** Completes the values without enforcing them: the command explains mistakes better. */
 function argumentOf(operand: string, about: string | string[] = ""): Argument {
   if (typeof about === "string") return new Argument(operand, about);
   return new Argument(operand).choices(about).argParser(String);
@@ -74,12 +74,12 @@ export function addHelp(command: Command, text: string, ...examples: string[]): 
   });
 }
 
-/** As commander wraps what nobody sees in a terminal. */
+/** Commander's own width where there is no terminal. */
 const COLUMNS = 80;
 
 function optionOf({ flags, help, group, isHidden, isRepeatable, choices, sameAs }: Flag): Option {
   const option = new Option(flags, help);
-  // It sets the value of the flag that it stands for, so that both cannot be given.
+  // It sets the value of the flag that it replaces, so that nobody can give both.
   if (sameAs !== undefined) option.attributeName = () => attributeOf(longName(sameAs));
   if (isHidden) option.hideHelp();
   if (group !== undefined) option.helpGroup(group);

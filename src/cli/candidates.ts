@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 import type { Candidate, Sources } from "../commands/completion.js";
 
-/** Where a word of the command line stands: what came before it, read as commander reads it. */
+/** The position of a word in the command line: the words before it, parsed as commander does. */
 interface Position {
   command: Command;
   /** Flags that it was given, by the name of their value. */
@@ -9,11 +9,11 @@ interface Position {
   operands: number;
   /** The flag before it takes a value. */
   waiting?: Option | undefined;
-  /** After `--`, or after a word that is no command: nothing there is known to ralph. */
+  /** After `--` or an unknown command: ralph knows nothing there. */
   isUnknown?: boolean;
 }
 
-/** What the last of the words may become. Commands and flags are those of the program itself. */
+/** Completes the last word, from the commands and flags of the program itself. */
 export async function candidates(program: Command, words: string[], sources: Sources): Promise<Candidate[]> {
   const word = words.at(-1) ?? "";
   const start: Position = { command: program, given: [], operands: 0 };
@@ -27,7 +27,7 @@ async function offers(position: Position, word: string, sources: Sources): Promi
   if (isUnknown) return [];
   if (waiting?.required || (waiting && !word.startsWith("-"))) return valuesOf(waiting, "", sources, word);
   if (word.startsWith("-")) {
-    // `--flag=value` or `-fvalue`: the flag, and what stands before the value.
+    // `--flag=value` or `-fvalue`: the flag, and the text before the value.
     const [prefix = ""] = /^--[^=]+=|^-[^-](?=.)/.exec(word) ?? [];
     const option = optionOf(command, prefix.replace(/=$/, ""));
     return option && takesValue(option)
@@ -97,7 +97,7 @@ const NAMES_ON_DISK: [directive: string, names: RegExp][] = [
   [":dir", /(^|[-_ ])(dir|directory|folder)s?$/i],
 ];
 
-/** The values that a flag or an argument takes, with what stands before them in the same word. */
+/** The values of a flag or an argument, with the text before them in the same word. */
 async function valuesOf(
   taker: Option | Argument,
   prefix: string,

@@ -21,7 +21,7 @@ export function many(flags: string, help: string): Flag {
   return { flags, help, isRepeatable: true };
 }
 
-/** A name that is accepted and not shown. */
+/** An older name: accepted, but not shown. */
 export function older(flags: string, sameAs: string): Flag {
   return flag(flags, "", { sameAs, isHidden: true });
 }
@@ -38,11 +38,11 @@ export const CONFIG = flag(
   "read this JSON or YAML file instead of .ralph/settings.json",
 );
 export const WORKTREE = flag("--worktree [name]", "work in a new git worktree, on the branch ralph/NAME");
-/** Of a run that becomes a pull request. */
+/** For a run that becomes a pull request. */
 export const PULL_REQUEST = flag("--pr", "open a pull request when the run has succeeded (with --worktree)", {
   group: "GitHub:",
 });
-/** Of a run that an issue begins. */
+/** For a run that works on an issue. */
 export const ISSUE = group("GitHub:", [
   flag("--issue <n>", "work on this issue (its number or its address)"),
   flag("--trust-author", "work on it even if its author has no write access"),
@@ -109,7 +109,7 @@ export const NO_DONE_INSTRUCTION = flag(
   "do not add to the prompt how to report that the work is done and how to ask",
 );
 
-/** How an agent that is asked a prompt says that it is done. */
+/** How the agent of a prompt says that it is done. */
 export const COMPLETION = [
   flag("--completion-response <text>", "what <response> must say (default: DONE)"),
   older("-c <text>", "--completion-response"),
@@ -136,7 +136,7 @@ export const HIDDEN_AGAIN = many(
   "give a hidden check of the run again: ralph keeps no copy of it (repeatable)",
 );
 
-/** What a green result needs beyond the checks themselves: of every command that starts a run with checks. */
+/** What a green result needs beyond the checks; on every command that starts a run with checks. */
 export const PROOF = group("Proof:", [
   many(HIDDEN_CHECK, "add a check that the agent never sees; it learns only that one failed (repeatable)"),
   flag(
@@ -157,7 +157,7 @@ export function startFlags(defaults: NetDefaults = {}, agent = agentFlags()): Fl
   return [name, ...agent, ...nets(defaults), baseline, ...PROOF, ...OUTPUT, ...REPORT];
 }
 
-/** What to do, for commands that take it in several ways. */
+/** The ways to give a task. */
 export const TEXT_FLAGS = [
   flag("-p, --prompt <text>", "the text, as a flag"),
   flag(

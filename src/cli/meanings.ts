@@ -1,6 +1,6 @@
 import { quoteWord } from "../words.js";
 
-/** Words that other tools have for a command, and what to write here. */
+/** Words that other tools use for a command, and the command here. */
 const MEANINGS: Record<string, string> = {
   "stop halt end quit exit suspend hold":
     "ralph pause lets the agent finish and then waits, ralph kill ends the run now",
@@ -50,7 +50,7 @@ export const SYNONYMS: Record<string, string[]> = {
   add: ["story", "append"],
 };
 
-/** What to write in place of an unknown command; undefined: nothing known means it. */
+/** The command that an unknown word means; undefined: none. */
 export function meaningOf(word: string): string | undefined {
   if (/\s/.test(word.trim())) return `did you mean: ralph run ${quoteWord(word)}`;
   return Object.entries(MEANINGS).find(([words]) => words.split(" ").includes(word.toLowerCase()))?.[1];

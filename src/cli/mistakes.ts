@@ -5,7 +5,7 @@ import { collect } from "./build.js";
 import { meaningOf, SYNONYMS } from "./meanings.js";
 import { LOOP_COMMANDS } from "./recipes.js";
 
-/** A flag is given once, under one name, and without one that says the contrary; the name of a file is not empty. */
+/** Refuses a flag that is given twice, also under another name or with its opposite, and an empty file name. */
 export function refuseRepeats(command: Command): void {
   const given: FlagUse[] = [];
   for (const option of command.options) {
@@ -52,14 +52,14 @@ function givenTwice([first, before]: FlagUse, [second, value]: FlagUse): RalphEr
   return new RalphError(`${what}${shown}`, { code: "flag_repeated", hint });
 }
 
-/** Flags that say the contrary of each other, or where one takes away what the other is for. */
+/** Flags that contradict each other, or make each other useless. */
 const CONTRADICTIONS = [
   new Set(["--quiet", "--verbose"]),
   new Set(["--no-wait-for-limits", "--max-limit-wait"]),
   new Set(["--all", "--count"]),
 ];
 
-/** `ralph -p TEXT`: flags stand behind their command. */
+/** `ralph -p TEXT`: flags come after their command. */
 export function refuseWithoutCommand(program: Command, [flag = "", ...rest]: string[]): void {
   const name = flag.replace(/=.*/s, "");
   const has = (to: Command): boolean => to.options.some(({ short, long }) => [short, long].includes(name));
@@ -87,7 +87,7 @@ export function withoutSwallowing(words: string[]): string[] {
 /** Arguments that can be any text. */
 const TEXTS = ["task", "text", "command"];
 
-/** What to write in place of what commander refuses. */
+/** The correction for a command line that commander refuses. */
 export function whatToDo(program: Command, { code, message }: CommanderError): string {
   const what = message.replace(/^error: /, "");
   const [, , name, ...words] = process.argv;
@@ -112,7 +112,7 @@ function takesText(program: Command, name: string | undefined): boolean {
   return command?.registeredArguments.some((argument) => TEXTS.includes(argument.name())) ?? false;
 }
 
-/** The meaning of a word that other tools have counts more than a name that looks like it. */
+/** The meaning of a word in other tools counts more than a similar name. */
 function unknownCommand(program: Command, what: string): string {
   const [line = "", word = ""] = /^unknown command '(.*?)'/s.exec(what) ?? [];
   const path = commandsIn(program, process.argv.slice(2, process.argv.indexOf(word, 2)));

@@ -37,7 +37,7 @@ const help = row("help [command]", "show the help of a command", {
 const exitWith = (code: number): void => {
   exitCode = code;
 };
-// Making the flags of every command takes as long as starting git: a command that runs a loop makes its own alone.
+// Building the flags of every command takes as long as starting git: a loop command builds only its own.
 const [, , asked = ""] = process.argv;
 const isLoop = LOOP_COMMANDS.some(([first]) => first === asked);
 /** It has the flags of all recipes once more. */
@@ -76,7 +76,7 @@ async function main(): Promise<number> {
     return exitCode;
   } catch (error) {
     const code = await told(error);
-    // Agents take exit 2 of a hook for a refusal, and hold whatever they wanted to do.
+    // To agents, exit 2 of a hook means a refusal.
     return argv[2] === "hook" ? Math.min(code, 1) : code;
   }
 }
@@ -91,7 +91,7 @@ function hideArguments(argv: string[]): void {
 async function told(error: unknown): Promise<number> {
   const { createRedactor } = await import("../records/redact.js");
   const { harmless, harmlessLine } = await import("../views/harmless.js");
-  /** One line that shows no secret and does not steer the terminal, whatever is quoted in it. */
+  /** One line without secrets and control characters, whatever it quotes. */
   const say = (message: string): void =>
     void process.stderr.write(`ralph: error: ${harmlessLine(createRedactor(process.env)(message))}\n`);
   if (error instanceof CommanderError) {
@@ -115,7 +115,7 @@ async function told(error: unknown): Promise<number> {
 /** Runs the command that this process was started for. Returns the exit code when all that it wrote was taken. */
 export async function runCommand(): Promise<number> {
   const code = await main();
-  // What was written to a pipe is on its way: leaving before it was taken would lose it.
+  // Output to a pipe is lost if ralph exits before the reader has taken it.
   for (const stream of [process.stdout, process.stderr])
     if (!stream.destroyed && stream.writableLength > 0)
       await new Promise<void>((resolve) => {

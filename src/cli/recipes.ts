@@ -23,7 +23,7 @@ import {
 } from "./flags.js";
 import { race } from "./race.js";
 
-/** Commands that start a run or go on with one, and those of the recipes. */
+/** Commands that start or continue a run, and those of the recipes. */
 
 const run = row("run [text]", "repeat a prompt until every check passes and the agent says it is done", {
   args: { text: "the prompt (-: read it from stdin; put a text that begins with - after --)" },

@@ -3,7 +3,7 @@ import { flag, HIDDEN_AGAIN, JSON_DOCUMENT } from "./flags.js";
 
 const RUN = { run: "name or id of a run or a worker, or last (default: the latest run of this folder)" };
 
-/** What is done with the work of a run. */
+/** Commands for the work of a run. */
 export const WORK_COMMANDS = [
   row("diff [run]", "show what a run changed", {
     args: RUN,

@@ -18,7 +18,7 @@ import { LOOP_COMMANDS } from "./recipes.js";
 
 const LOOP = { loop: "name or id of a run or a worker, or last (default: the run of this folder)" };
 
-/** `ralph spawn` and what is done with the workers that it starts. */
+/** `ralph spawn`, and the commands for its workers. */
 export const WORKER_COMMANDS = [
   row("spawn [words...]", "start a loop in the background, in a tmux window", {
     args: { words: "run, loop, stories run or pipeline run with its flags; or -- and the agent's command" },
@@ -55,7 +55,7 @@ that does nothing for 900 s, in the terminal for 60 s.`,
     ],
     run: async (words, flags) => (await import("../commands/spawn.js")).spawn(words, flags, LOOP_COMMANDS),
   }),
-  // What the window of a worker without a loop command runs.
+  // The window of a bare command runs this.
   row("repeat [command...]", "", {
     isHidden: true,
     flags: [

@@ -12,7 +12,7 @@ import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { failure, printAll } from "./output.js";
 
-/** Each shell and its script; the names are those that the shells look for in their own folders. */
+/** Each shell and its script, named as the shells look it up in their folders. */
 const SCRIPTS: Record<string, string> = { bash: "ralph.bash", zsh: "_ralph", fish: "ralph.fish" };
 const SHELLS = Object.keys(SCRIPTS);
 const EXPECTED = `expected ${SHELLS.join(", ")}`;
@@ -28,13 +28,13 @@ export async function completion(shell: string | undefined): Promise<number> {
   return printAll(readFileSync(inPackage(`completions/${SCRIPTS[shell]}`), "utf8"));
 }
 
-/** A word that may be meant. Of `:file` and `:dir`, the description is what stands before the name. */
+/** A candidate. For `:file` and `:dir`, the description is the text before the name. */
 export interface Candidate {
   value: string;
   description: string;
 }
 
-/** Finds the values of arguments and flags by what these are called, such as `run` and `agent`. */
+/** Values of arguments and flags, by their names, such as `run` and `agent`. */
 export type Sources = Record<string, (word: string) => Promise<Candidate[]>>;
 
 const SOURCES: Sources = {
@@ -44,7 +44,7 @@ const SOURCES: Sources = {
   loop: async (word) => [...(await workers()), ...runs(word)],
 };
 
-/** Asked by the scripts of `ralph completion` at each Tab. Whatever is wrong, there is just nothing to offer. */
+/** The scripts of `ralph completion` call this at each Tab. After any failure it offers nothing. */
 export async function complete(find: (sources: Sources) => Promise<Candidate[]>): Promise<number> {
   const found = await find(SOURCES).catch((): Candidate[] => []);
   // A line break in a name would become two candidates, or worse on a terminal.
@@ -56,7 +56,7 @@ export async function complete(find: (sources: Sources) => Promise<Candidate[]>)
 
 const MAX_RUNS = 50;
 
-/** The latest runs, the newest first, by their names; by their ids where these were begun, or there is no name. */
+/** The latest runs, newest first: by id if the word begins one or the run has no name, else by name. */
 function runs(word: string): Candidate[] {
   const latest = runsIn().list(MAX_RUNS).reverse();
   const isId = /^\d/.test(word);

@@ -9,7 +9,7 @@ import { tableLines } from "../views/layout.js";
 import { prepareRuntimeFolder, requireOwnFolder } from "../workspace/runtime.js";
 import { failure, note, printAs, say, warn } from "./output.js";
 
-/** `ralph config`: the settings that are in force here, and where each comes from. */
+/** `ralph config`: the settings in force here, and the file that sets each. */
 export async function config(flags: { config?: string; json?: boolean; schema?: boolean }): Promise<number> {
   if (flags.schema) {
     const { jsonSchema } = await import("../settings/validate.js");
@@ -17,7 +17,7 @@ export async function config(flags: { config?: string; json?: boolean; schema?: 
   }
   const { settings, files } = await loadSettings(process.cwd(), flags.config);
   const shown = withoutSecrets(settings);
-  // A list is one value: it comes from one file as a whole.
+  // A list is one value: the whole list comes from one file.
   const off = files.flatMap(({ content }) => nullsIn(content as JsonTree));
   const isOff = (path: string[]): boolean =>
     valueAt(shown, path) === undefined && topValue(files, path) === null;
@@ -47,7 +47,7 @@ export async function get(key: string, flags: { config?: string; json?: boolean 
   return printAs(flags, value, () => [harmless(typeof value === "string" ? value : JSON.stringify(value))]);
 }
 
-/** What the file that wins says there; null switches off what the others say. */
+/** The value in the file that wins; null switches off the others. */
 function topValue(files: SettingsFile[], path: string[]): unknown {
   return files.map(({ content }) => valueAt(content, path)).findLast((value) => value !== undefined);
 }
@@ -92,7 +92,7 @@ function leaves(tree: JsonTree, above: string[]): { path: string[]; value: unkno
   });
 }
 
-/** Settings as they may be shown. Variables for an agent are most often keys, whatever they are called. */
+/** Settings without secrets. An agent's variables are most often keys, whatever their names. */
 export function withoutSecrets(settings: Settings): Settings {
   const { agent, agents, notify } = settings;
   const hidden = {

@@ -19,7 +19,7 @@ const PROMPT = "Make the tests pass. Say <response>DONE</response> when they do.
 
 /** `ralph demo`: a real loop over a small project, with an agent that is a script. */
 export async function demo(flags: DemoFlags): Promise<number> {
-  // From here on a signal ends the demo in good order: nothing is left behind.
+  // From here on, a signal ends the demo and leaves nothing behind.
   const handler = handleSignals(() => {});
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "ralph-demo-")));
   try {
@@ -49,7 +49,7 @@ no model, no network, no cost (the cost that it reports is part of the play).
   prompt  ${PROMPT}
   check   ${CHECK}
 `);
-  // A key of the user's has nothing to do with it.
+  // The demo needs no key of the user.
   const variables = { [OWN_AGENT]: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" } };
   const exitCode = await hostRun(
     { ...prepared, variables },

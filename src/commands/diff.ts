@@ -6,7 +6,7 @@ import { quietEnvironment } from "../workspace/git.js";
 import { loopMeant, nameOf, runHere } from "./find.js";
 import { failure, note, type PrintFlags, printAll } from "./output.js";
 
-/** Nothing of the project decides what is run to show a change. */
+/** The project's settings start no program to show a change. */
 const SAFELY = ["--no-ext-diff", "--no-textconv", "--find-renames"];
 
 /** `ralph diff [RUN]`: what a run changed, or one of its iterations. */

@@ -15,7 +15,7 @@ import { formatterFor, type PrintFlags, printAs, say } from "./output.js";
 
 const MAX_COLUMNS = 120;
 
-/** `ralph doctor`: whether ralph can work here, and what to do where it can't. */
+/** `ralph doctor`: whether ralph can work here, and how to fix what is missing. */
 export async function doctor(flags: PrintFlags): Promise<number> {
   const { signals, release } = handleSignals(() => {});
   const { stop } = signals;
@@ -23,11 +23,11 @@ export async function doctor(flags: PrintFlags): Promise<number> {
   const findings: (DoctorFinding & { group: string })[] = [];
   try {
     const examinations = examine(await currentContext(stop, { ...agentChoice(), forge: examineForge }));
-    // Each group is shown as soon as it is known and those before it are shown.
+    // Shows each group as soon as it and those before it are ready.
     for (const examination of examinations) {
       const { group } = examination;
       const found = await examination.findings;
-      // Those that are under way clear up behind themselves.
+      // Unfinished ones clean up after themselves.
       if (stop.aborted) await Promise.all(examinations.map((one) => one.findings));
       if (stop.aborted) return exitCodeOf("interrupted");
       if (!flags.json && found.length > 0) say(lines.group(group, found).join("\n"));

@@ -16,7 +16,7 @@ import { failure, warn } from "./output.js";
 type RecipeKind = RunSpec["recipe"]["kind"];
 export type WorkerOrRun = { worker: Worker } | { worker: undefined; run: RunFolder };
 
-/** Which run of this folder a command takes where nobody names one. */
+/** The run of this folder that a command takes if the user names none. */
 const HERE = {
   latest: () => livingHere().at(-1) ?? latestRun(),
   living: livingRun,
@@ -24,12 +24,12 @@ const HERE = {
   asking: () => latestHere((run) => run.state()?.question !== undefined && !hasAnswer(run)) ?? latestRun(),
 };
 
-/** The loop that a command is about: the one that is named, else the one of this folder. */
+/** The loop that the user names, else the one of this folder. */
 export function loopMeant(name: string | undefined, which: keyof typeof HERE): WorkerOrRun {
   return name === undefined ? asLoop(HERE[which]()) : workerOrRun(name);
 }
 
-/** A worker by its name, else a run by its name, its id or `last`; the run of a worker is that worker. */
+/** Finds a worker by its name, else a run by its name, its id or `last`. The run of a worker gives that worker. */
 export function workerOrRun(name: string, home = ralphHome()): WorkerOrRun {
   if (isWorker(home, name)) return { worker: workerIn(home, name) };
   if (name === LAST) return asLoop(lastRun());
@@ -78,7 +78,7 @@ export function runOf(found: WorkerOrRun): RunFolder {
   return found.worker === undefined ? found.run : runFolder(found.worker.home, recordOf(found.worker).run);
 }
 
-/** The same, for what needs the work itself. */
+/** The same, for commands that need the work in this checkout. */
 export function runHere(found: WorkerOrRun): RunFolder {
   const run = runOf(found);
   const { pushed, name = run.id } = run.shown();
@@ -123,7 +123,7 @@ function livingHere(): RunFolder[] {
   return ids.sort().flatMap((id) => [runFolder(home, id)].filter((run) => isHere(run)));
 }
 
-/** The run at work in this folder, else the latest one that can go on. */
+/** The active run of this folder, else the latest one that can continue. */
 export function currentRun(kind?: RecipeKind): RunFolder {
   const alive = lockHolder(ralphHome(), { workspace: process.cwd() });
   if (alive !== undefined) return runFolder(ralphHome(), alive.run);
@@ -131,7 +131,7 @@ export function currentRun(kind?: RecipeKind): RunFolder {
     const isFree = run.loop() === undefined || existsSync(run.pause);
     const isDone = run.state()?.success === true && followedRun(run)?.id !== run.id;
     if (!isFree || isDone) return false;
-    // Nobody can open the window of a worker that is gone. A pipeline has no worker to ask.
+    // A worker that is gone has no window to open. A pipeline has no worker.
     return run.shown().worker === undefined || (kind === undefined && asLoop(run).worker !== undefined);
   });
 }
@@ -145,7 +145,7 @@ export function followedRun(run: RunFolder): RunFolder | undefined {
   return isOpen ? parent : undefined;
 }
 
-/** The latest run of this folder, whatever became of it. */
+/** The latest run of this folder, in any state. */
 export function latestRun(kind?: RecipeKind, which = "", isWanted = (_: RunFolder) => true): RunFolder {
   const found = latestHere(isWanted, kind);
   if (found !== undefined) return found;

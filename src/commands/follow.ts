@@ -17,7 +17,7 @@ export type LogFlags = OutputFlags & { follow?: boolean; lines?: string; events?
 export const DEFAULT_LINES = 100;
 const POLL_MS = 200;
 
-/** `ralph logs [LOOP]`: what was shown of it, or what happened to its iterations. */
+/** `ralph logs [LOOP]`: its output, or the events of its iterations. */
 export async function logs(name: string | undefined, flags: LogFlags): Promise<number> {
   const count = flags.lines === undefined ? DEFAULT_LINES : wholeNumber("--lines", flags.lines, 1);
   const found = loopMeant(name, "latest");
@@ -25,7 +25,7 @@ export async function logs(name: string | undefined, flags: LogFlags): Promise<n
   return logsOfWorker(found.worker, count, flags);
 }
 
-/** Its journal, as the terminal that it runs in shows it. */
+/** Its journal, as its own terminal shows it. */
 export async function logsOfRun(
   run: RunFolder,
   count: number,
@@ -64,11 +64,11 @@ async function logsOfWorker(worker: Worker, count: number, { follow, events }: L
   const { home, name, iterationsLog, outputLog } = worker;
   const path = events ? iterationsLog : outputLog;
   if (!existsSync(path) && !follow) throw nothingYet(name);
-  // A log is begun anew before it is too long to be read at once.
+  // A log starts anew before it is too long to read at once.
   const all = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   const last = all.toString("utf8").split("\n");
   await print(process.stdout, harmless(last.slice(-count - 1).join("\n")));
-  // A character may lie on the border of two pieces.
+  // A character may be split between two pieces.
   const decoder = new StringDecoder("utf8");
   let offset = all.length;
   while (follow) {
@@ -127,7 +127,7 @@ function endChecker(found: WorkerOrRun): () => number | undefined {
   };
 }
 
-/** Its record says how it ended, also where its state file cannot be read. */
+/** Its record says how it ended, even if its state file is unreadable. */
 function exitCodeOf(worker: Worker): number {
   const { name, status } = worker;
   const ended = endOf(worker);

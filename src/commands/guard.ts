@@ -5,7 +5,7 @@ import { siteOf } from "../hooks/guard-call.js";
 import { guardLines } from "../views/findings.js";
 import { failure, formatterFor, note, type PrintFlags, printAs } from "./output.js";
 
-/** `ralph guard`: what would happen to a command, and why. Nothing is run. */
+/** `ralph guard`: whether the guard allows a command, and why. Runs nothing. */
 export async function guard(given: string, flags: PrintFlags): Promise<number> {
   const command = given === "-" ? await readAll(process.stdin) : given;
   if (command.trim() === "")

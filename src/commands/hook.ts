@@ -6,7 +6,7 @@ import { type Hook, type HookAnswer, isObject, TOKEN_VARIABLE } from "../hooks/h
 import { didYouMean } from "../nearest.js";
 import { failure } from "./output.js";
 
-/** Every hook. One is loaded when it is called. */
+/** Every hook, loaded when it is called. */
 const HOOKS: Record<string, () => Promise<Hook>> = {
   stop: async () => (await import("../hooks/stop.js")).stop,
   context: async () => (await import("../hooks/context.cjs")).context,
@@ -25,7 +25,7 @@ export async function hook(name: string | undefined, { loop }: { loop?: string }
     throw failure("hook_unknown", `unknown hook ${name}: ${EXPECTED}`, didYouMean(name, HOOK_NAMES));
   if (loop === undefined) await answerHook(name, await load());
   else {
-    // What agents send is for a loop on this machine and for nobody else.
+    // Only a loop on this machine may get what agents send.
     if (!/^http:\/\/127\.0\.0\.1:\d+\//.test(loop))
       throw failure(
         "address_invalid",
@@ -36,7 +36,7 @@ export async function hook(name: string | undefined, { loop }: { loop?: string }
   return 0;
 }
 
-/** Hands what an agent sent over to the loop that started it. An empty object is nothing to say. */
+/** Passes an agent's input to the loop that started it. An empty object means no answer. */
 export async function askLoop(url: string, sent: unknown, env: NodeJS.ProcessEnv): Promise<HookAnswer> {
   const { request } = await import("node:http");
   const authorization = `Bearer ${env[TOKEN_VARIABLE] ?? ""}`;

@@ -36,7 +36,7 @@ export async function template(): Promise<number> {
   return printAll(await promptHere());
 }
 
-/** `ralph init`: makes the settings of this project, or a first PROMPT.md. */
+/** `ralph init`: writes the settings of this project, or a first PROMPT.md. */
 export async function init(flags: InitFlags): Promise<number> {
   const { yes, agent, prompt, force } = flags;
   const [useless] = [
@@ -77,7 +77,7 @@ async function initOnTerminal(): Promise<number> {
   }
 }
 
-/** Settings that cannot be read cannot be shown; there is a way out of that. */
+/** Unreadable settings cannot be shown; the error says how to replace them. */
 async function readable(): Promise<LoadedSettings> {
   try {
     return await loadSettings(process.cwd());
@@ -87,7 +87,7 @@ async function readable(): Promise<LoadedSettings> {
   }
 }
 
-/** undefined: what is there shall stay. */
+/** undefined: the user keeps the existing file. */
 async function dialogue(ask: Ask, { settings, files }: LoadedSettings): Promise<NewSettings | undefined> {
   if (existsSync(BASE_FILE)) {
     const isLocal = files.some(({ name }) => name === LOCAL_FILE);

@@ -1,7 +1,7 @@
 import type { IssueLink } from "../records/spec.js";
 import { failure, note, warn } from "./output.js";
 
-/** What makes an issue the task of a run. */
+/** Flags that make an issue the task of a run. */
 export interface IssueFlags {
   issue?: string;
   trustAuthor?: boolean;

@@ -15,7 +15,7 @@ export interface OutputFlags {
 
 export type PrintFlags = Pick<OutputFlags, "json" | "color" | "emoji">;
 
-/** `resumable`: whether the closing summary may say how to go on. */
+/** `resumable`: whether the closing summary may say how to continue. */
 export async function viewFor(
   flags: OutputFlags,
   {
@@ -32,7 +32,7 @@ export async function viewFor(
   const { columns } = out;
   const shown = {
     ...{ resumable, out, quiet, showAgent: showAgent && !quiet },
-    // A status line needs a terminal that can move its cursor, and somebody who looks at it.
+    // A status line needs a terminal that can move its cursor, and a person who reads it.
     live: live && !quiet && process.stderr.isTTY && isTerminal(out) && !process.env["CI"],
     format: {
       ...formatOptions(flags, out),
@@ -65,7 +65,7 @@ function isTerminal(out: NodeJS.WriteStream): boolean {
   return out.isTTY === true && process.env["TERM"] !== "dumb";
 }
 
-/** Resolves when it was taken: a pipe that is read slowly loses nothing. Each of these returns the exit code. */
+/** Resolves when the reader has taken it: a slow pipe loses nothing. Each of these returns the exit code. */
 export async function printAll(text: string, exitCode = 0): Promise<number> {
   await print(process.stdout, text);
   return exitCode;

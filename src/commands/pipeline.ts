@@ -54,13 +54,13 @@ export async function run(
   });
 }
 
-/** For the reader who meets the word for the first time. */
+/** Explains the word where it first appears. */
 function aboutPrp({ states, prpFile }: PipelineSpec): string[] {
   if (!states.some(({ name }) => /(^|_)PRP($|_)/.test(name))) return [];
   return [`PRP (product requirements prompt): the plan that an agent writes from your spec, in ${prpFile}`];
 }
 
-/** `--dry-run`: the states and their gates. Nothing is run and nothing is written. */
+/** `--dry-run`: the states and their gates. Runs and writes nothing. */
 async function showPlan(recipe: PipelineSpec, flags: PrintFlags): Promise<number> {
   const { specFile, states, maxGateRetries, testCommand } = recipe;
   return printAs(flags, { v: 1, specFile, states, maxGateRetries, testCommand }, () => [
@@ -82,7 +82,7 @@ async function showPlan(recipe: PipelineSpec, flags: PrintFlags): Promise<number
   ]);
 }
 
-/** `ralph pipeline resume`: goes on at the state where the pipeline of this folder stopped. */
+/** `ralph pipeline resume`: continues at the state where the pipeline of this folder stopped. */
 export async function resume(given: ResumeFlags & { maxGateRetries?: string }): Promise<number> {
   const { maxGateRetries, ...flags } = given;
   const folder = currentRun("pipeline");
@@ -103,7 +103,7 @@ export async function resume(given: ResumeFlags & { maxGateRetries?: string }): 
   return resumeRun(folder.id, limited, now);
 }
 
-/** `ralph pipeline status`: where the pipeline of this folder stands, as its journal tells. */
+/** `ralph pipeline status`: the state of this folder's pipeline, from its journal. */
 export async function status(flags: PrintFlags): Promise<number> {
   const shown = pipelineOf(latestRun("pipeline"));
   return shown === undefined ? 0 : printAs(flags, shown, () => linesOf(shown, formatterFor(flags)));
@@ -130,7 +130,7 @@ function pipelineOf(folder: ReturnType<typeof latestRun>) {
     retries,
     maxRetries: recipe.maxGateRetries,
     inGutter,
-    /** What the agent wants to know, until it is answered. */
+    /** The agent's question, until it is answered. */
     question: hasAnswer(folder) ? null : (run?.question?.text ?? null),
     states: names.map((name, index) => ({ name, status: statusOf(index) }) as const),
     history,

@@ -9,7 +9,7 @@ import { harmlessJson } from "../views/harmless.js";
 import type { ShownReceipt } from "../views/report/receipt.js";
 import { failure, formatterFor, note, type PrintFlags, printAll, printAs, say, warn } from "./output.js";
 
-/** What is written when a run has ended; the same flags on every command that runs one. */
+/** Flags for the report at the end of a run, the same on every command that runs one. */
 export interface ReportingFlags {
   report?: string;
   reportFile?: string;
@@ -18,7 +18,7 @@ export interface ReportingFlags {
 
 const FORMATS = ["json", "markdown", "github"] as const;
 
-/** Where the report of a run goes; settled before an agent works. */
+/** Where the report of a run goes; decided before the first agent starts. */
 export interface ReportTarget {
   format: (typeof FORMATS)[number] | undefined;
   /** undefined: stdout. */
@@ -58,7 +58,7 @@ export async function writeReports(target: ReportTarget, run: RunFolder, json = 
   const { format, file, shownOn } = target;
   const inActions = process.env["GITHUB_ACTIONS"] === "true";
   if (format === undefined && !inActions) return;
-  // The run is over and its outcome stands: a report that cannot be written does not change it.
+  // The run is over: a report that cannot be written does not change its outcome.
   const attempt = async (what: string, write: () => Promise<unknown>): Promise<void> => {
     try {
       await write();
@@ -81,7 +81,7 @@ export async function writeReports(target: ReportTarget, run: RunFolder, json = 
         return await printAll(text);
       });
     if (!inActions) return;
-    // They may be the report itself.
+    // With --report github, they are the report.
     if (file !== undefined || format !== "github") tell(annotations(report), json ? process.stderr : shownOn);
     const summary = process.env["GITHUB_STEP_SUMMARY"];
     if (summary)
@@ -96,7 +96,7 @@ async function markdown(report: Report): Promise<string> {
   return (await import("../views/report/markdown.js")).markdownReport(report);
 }
 
-/** The agent was there before: a link of its making must not lead ralph elsewhere. */
+/** Agents worked in the folder: no link of theirs may lead ralph elsewhere. */
 function writeTo({ file = "", folder }: ReportTarget, run: RunFolder, text: string): void {
   const path = resolve(file);
   if (folder === undefined || realPlace(dirname(path)) !== folder)
@@ -107,7 +107,7 @@ function writeTo({ file = "", folder }: ReportTarget, run: RunFolder, text: stri
   (isInProject ? writeFresh : writeFileSync)(join(folder, basename(path)), text);
 }
 
-/** What the receipt of a run says, for its page. */
+/** The receipt of a run, for its page. */
 async function receiptOf({ receipt }: Report): Promise<ShownReceipt | undefined> {
   if (receipt === null || !existsSync(receipt)) return undefined;
   const { readReceipt } = await import("../receipts/read.js");
@@ -116,7 +116,7 @@ async function receiptOf({ receipt }: Report): Promise<ShownReceipt | undefined>
   return said && !said.isEdited ? { ...said, text } : undefined;
 }
 
-/** It is not known here, or was copied from the fleet while it was open. */
+/** It is unknown here, or was copied from the fleet before it ended. */
 function mayBeElsewhere(name: string): boolean {
   try {
     return existsSync(runsIn().find(name).elsewhere);
@@ -125,7 +125,7 @@ function mayBeElsewhere(name: string): boolean {
   }
 }
 
-/** `ralph report [LOOP]`: what a run did. */
+/** `ralph report [LOOP]`: the report of a run. */
 export async function report(
   name: string | undefined,
   flags: PrintFlags & { markdown?: boolean; html?: string },

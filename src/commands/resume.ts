@@ -24,8 +24,8 @@ import { failure, say, warn } from "./output.js";
 import { continueRun, type ResumeFlags } from "./start-run.js";
 
 /**
- * `ralph resume [LOOP]`: goes on with a run or a worker that was paused, stopped, interrupted or killed. `recipe`
- * takes the place of its own one.
+ * `ralph resume [LOOP]`: continues a run or a worker that was paused, stopped, interrupted or killed. `recipe`
+ * replaces its own.
  */
 export async function resume(
   name: string | undefined,
@@ -42,7 +42,7 @@ export async function resume(
   return (await import("./follow-pull-request.js")).follow(followed.id, flags);
 }
 
-/** The loop is alive: it goes on where it is, as it was started. */
+/** The loop is alive: it continues in its terminal, with its flags. */
 function endPause(folder: RunFolder, flags: ResumeFlags): number {
   const name = folder.name();
   const isPaused = existsSync(folder.pause);
@@ -62,7 +62,7 @@ async function resumeWorker(worker: Worker, { inhibit, ...flags }: ResumeFlags):
   const isDone = status === "stopped" && isSuccess(endOf(worker)?.reason);
   if (isDone && limits.length === 0) return warn(`worker '${name}' is not paused (it is completed)`);
   const hasStopped = status === "stopped" || status === "failed";
-  // A loop that has written its end is about to leave its window.
+  // A loop that has recorded its end is about to leave its window.
   if (loop !== undefined && hasStopped) await endLoop(loop, []);
   if (loop === undefined || hasStopped)
     return reopen(worker, [...limits, ...(inhibit === false ? ["--no-inhibit"] : [])]);
@@ -71,7 +71,7 @@ async function resumeWorker(worker: Worker, { inhibit, ...flags }: ResumeFlags):
   return endWorkerPause(worker, flags);
 }
 
-/** The state file also calls a worker running that waits for a usage limit to end. */
+/** In the state file, a worker that waits for a usage limit is running, too. */
 function refuseRunning({ name, run }: Worker, flags: ResumeFlags): number {
   const waits = run?.status === "waiting" ? "waits for a usage limit to end" : undefined;
   refuseLimits(name, flags, `the loop of '${name}' ${waits ?? "runs"}`);
@@ -114,7 +114,7 @@ function givenLimits(flags: object): string[] {
   return NETS.flatMap((name) => (given.get(name) === undefined ? [] : flagWords(name, given.get(name))));
 }
 
-/** A loop that lives keeps the limits that it was started with. */
+/** A living loop keeps its limits. */
 function refuseLimits(name: string, flags: object, meanwhile: string): void {
   const given = givenLimits(flags);
   const [flag] = given;
@@ -127,7 +127,7 @@ function refuseLimits(name: string, flags: object, meanwhile: string): void {
   );
 }
 
-/** `ralph pause [LOOP]`: the agent at work finishes, then the loop waits until it is resumed. */
+/** `ralph pause [LOOP]`: the current agent finishes, then the loop waits for `ralph resume`. */
 export async function pause(name: string | undefined): Promise<number> {
   const found = loopMeant(name, "living");
   if (found.worker !== undefined) {

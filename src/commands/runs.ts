@@ -24,7 +24,7 @@ interface RunsFlags {
 
 const ROWS = 20;
 
-/** `ralph runs`: the runs that there are records of, those of this folder first. */
+/** `ralph runs`: all recorded runs, those of this folder first. */
 export async function runs(flags: RunsFlags): Promise<number> {
   const isWanted = statusFilter(flags.status);
   const since = flags.since === undefined ? 0 : Date.now() - duration("--since", flags.since, 1);
@@ -70,7 +70,7 @@ function runRow(run: RunFolder, spec: SpecRecord) {
   return {
     ...{ id: run.id, name, recipe: recipe.kind, ...standing },
     ...{ startedAt: createdAt, workspace, agent: agent.name, task: taskOf(spec) },
-    /** What its agent wants to know from a human, and whether it has an answer for when the run goes on. */
+    /** The agent's question, and whether an answer waits for the run to continue. */
     question: question?.text ?? null,
     answered: question !== undefined && hasAnswer(run),
   };
@@ -96,7 +96,7 @@ function standingOf(run: RunFolder, { limits }: SpecRecord) {
 
 const HEAD = ["RUN", "AGE", "TIME", "RESULT", "COST", "FOLDER", "TASK"];
 const FOLDER_CHARS = 14;
-/** Where nobody knows how wide the terminal is. */
+/** Where the width of the terminal is unknown. */
 const COLUMNS = 80;
 
 function table(found: ListedRun[], most: number): string[] {

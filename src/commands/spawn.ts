@@ -22,7 +22,7 @@ type SpawnFlags = Partial<WorkerFlags> & {
 export async function spawn(words: string[], flags: SpawnFlags, loops: string[][]): Promise<number> {
   const { name } = flags;
   if (name === undefined) throw failure("worker_name", "a worker needs a name", "--name NAME");
-  // Behind -- stands a command, whatever it is called.
+  // Words after -- are a command, even if it has the name of a loop.
   const isCommand = words.length === 0 || process.argv.at(-words.length - 1) === "--";
   const argv = isCommand ? repeatCommand(words, flags, name) : recipeCommand(words, flags, name, loops);
   const stdin = !isCommand && words.some((word) => TAKES_STDIN.test(word)) ? await readStdin() : undefined;
@@ -102,7 +102,7 @@ function repeatCommand(words: string[], flags: SpawnFlags, name: string): string
 const NEEDS =
   "a worker needs --prompt-file and --max-iterations, or a loop: run, loop, stories run, pipeline run";
 
-/** Files are those of the folder that the user stands in, wherever the worker works. */
+/** Resolves a file from the user's folder, even if the worker works elsewhere. */
 function presentFile(given: string): string {
   try {
     readAnyText("prompt file", given, process.cwd());
@@ -113,7 +113,7 @@ function presentFile(given: string): string {
   }
 }
 
-/** `--worktree` alone is called as the worker is. */
+/** `--worktree` without a name gets the worker's name. */
 function worktreeWords({ worktree }: SpawnFlags, name: string): string[] {
   if (worktree === undefined) return [];
   return ["--worktree", typeof worktree === "string" && worktree !== "" ? worktree : name];

@@ -21,7 +21,7 @@ type ShowFlags = OutputFlags & ReportingFlags & Pick<NetFlags, "inhibit">;
 export type StartFlags = RequestFlags & ShowFlags & { elsewhere?: Elsewhere };
 export type ResumeFlags = NetFlags & ShowFlags;
 
-/** Starts a run that does not run in this process, from all that its command has made of its flags. */
+/** Starts a run elsewhere, from the parsed flags of its command. */
 export type Elsewhere = (
   flags: RequestFlags,
   loaded: LoadedSettings,
@@ -50,7 +50,7 @@ export async function startRun(
   if (worker !== undefined && flags.name !== undefined)
     throw failure("flag_invalid", "--name was given twice", `worker ${worker} already has that name`);
   const request = { ...requestFrom(flags, start), worker };
-  // A worktree may take minutes to be made: a signal takes away what is not ready.
+  // Creating a worktree may take minutes: a signal removes an unfinished one.
   const handler = request.worktree === false ? undefined : handleSignals(() => {});
   const making = handler && { signal: handler.signals.stop, tell: note };
   const prepared = await prepareRun(request, loaded, making).finally(handler?.release);
@@ -90,7 +90,7 @@ export async function prepareRound(
   return { run: prepared.spec.id, start: () => show(prepared, flags, reportTarget(flags), prepared) };
 }
 
-/** Goes on with a run that nobody is at work on. `recipe` takes the place of its own one. */
+/** Continues a run without a living loop. `recipe` replaces its own. */
 export async function continueRun(run: RunFolder, flags: ResumeFlags, recipe?: RecipeSpec): Promise<number> {
   const { limits, workspace, origin = workspace, config } = readSpec(run);
   const target = reportTarget(flags);
@@ -113,7 +113,7 @@ export async function continueRun(run: RunFolder, flags: ResumeFlags, recipe?: R
   return show(await prepareResume(run, request, loaded), flags, target);
 }
 
-/** Runs it in this terminal, or in the window of the worker that this process was made for. */
+/** Runs it in this terminal, or in the worker's window that this process belongs to. */
 async function show(
   prepared: PreparedRun,
   flags: ShowFlags,
@@ -127,7 +127,7 @@ async function show(
   const out = post && worker ? worker.windowStream(post) : target.shownOn;
   // Even with --quiet, ralph says that a sandbox the user asked for is missing.
   if (!quiet || unsheltered !== undefined) note(`sandbox: ${await sandboxInForce(prepared)}`);
-  // Part of the first lines, as it changes what a green check means.
+  // It changes what a green check means, so it is among the first lines.
   if (spec.keepBackground && !quiet)
     note("background: kept; ralph does not end what agents and checks leave running");
   if (verbose && loaded !== undefined) {

@@ -27,7 +27,7 @@ const FORMATS: Record<string, (rows: LoopRow[]) => string> = {
   names: (rows) => rows.map(({ name }) => `${name}\n`).join(""),
 };
 
-/** `ralph ls`: the workers, the runs that are at work, and those that ended within a day. */
+/** `ralph ls`: the workers, the active runs, and those that ended within a day. */
 export async function ls(flags: { format?: string; status?: string; tag?: string }): Promise<number> {
   const { format = "table", status: wanted, tag } = flags;
   const render = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
@@ -64,7 +64,7 @@ function loopTable(rows: LoopRow[]): string {
 /** Exit 0 while it is one of these. */
 const AT_WORK = ["running", "paused", "waiting"];
 
-/** `ralph status [LOOP]`: exit 0 while it runs or is paused, 1 when it has ended, 2 when nobody knows. */
+/** `ralph status [LOOP]`: exit 0 while it runs or is paused, 1 when it has ended, 2 when its state is unknown. */
 export async function status(name: string | undefined, flags: { json?: boolean }): Promise<number> {
   const found = loopMeant(name, "latest");
   const { facts, json, current } = found.worker === undefined ? ofRun(found.run) : ofWorker(found.worker);

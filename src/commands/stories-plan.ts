@@ -52,7 +52,7 @@ function conversation(agent: Agent, { words, flags, model }: AgentSpec, message:
   return [...all, ...partsOf({ words, flags, model }).modelFlag, ...(agent.firstMessage?.(message) ?? [])];
 }
 
-/** The skill without what stands above it for the agents that list skills. */
+/** The skill without its front matter, which is for agents that list skills. */
 function message({ dir }: StoriesFolder): string {
   const skill = readFileSync(SKILL, "utf8").replace(/^---\n[\s\S]*?\n---\n/, "");
   return `${skill.trim()}\n\nThe files are in ${dir}/ of this project. Begin now.`;

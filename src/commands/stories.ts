@@ -178,7 +178,7 @@ export async function run(flags: RunFlags): Promise<number> {
   const { dirty, warnings } = await readyToStart(folder, isApart);
   const open = openStories(tasks, rules).length;
   if (open === 0) {
-    // There is no run, and so no event: with --json nothing goes to stdout.
+    // No run starts, so no event exists: with --json, stdout stays empty.
     const done = `all stories are done (${tasks.userStories.length})`;
     const text = `Nothing to do: ${done}.\nralph stories archive moves them away.`;
     return flags.json ? note(text) : say(text);
@@ -228,7 +228,7 @@ async function branchNote(project: string, named: string): Promise<string[]> {
   return [`agents work on branch ${stdout.trim()}; with --worktree ${name} they work on ${named}`];
 }
 
-/** `ralph stories status`: the stories, where they stand, and what comes next. */
+/** `ralph stories status`: the stories, their states, and the next step. */
 export async function status(flags: FolderFlags & PrintFlags & { stats?: boolean }): Promise<number> {
   const folder = existingStories(flags);
   const isFresh = isUntouched(folder, "tasks");
@@ -275,7 +275,7 @@ export async function verify(flags: FolderFlags & PrintFlags & ReviewFlags): Pro
   const holder = lockHolder(home, { workspace });
   const run = holder && runFolder(home, holder.run);
   const known = run && readTurn(run.path);
-  // While a run is at work, its rules hold, as they do for its agents.
+  // While a run is active, its rules apply, as they do to its agents.
   const spec = storiesSpecOf(run) ?? {
     ...({ kind: "stories", dir, hasReviewer: false, dirty: [] } as const),
     ...(await rulesFor(workspace, flags)),
@@ -290,7 +290,7 @@ export async function verify(flags: FolderFlags & PrintFlags & ReviewFlags): Pro
     return say(`${mark.pass} ${stories.files.tasks}: ${count}, all valid and committed`);
   }
   const lines = findings.map(({ check, message }) => {
-    // What an agent has to do before it stops is not for people.
+    // The instructions for agents are of no use to people.
     const text = check === 3 ? (message.split("\n")[0] ?? "") : message;
     return `${harmless(`${mark.fail} ${text}`).replaceAll("\n", "\n  ")}\n`;
   });

@@ -5,18 +5,18 @@ import { assignment } from "../workers/assignment.js";
 import { type IssueFlags, issueTaskOf, refuseWithoutIssue } from "./issue.js";
 import { failure, note } from "./output.js";
 
-/** What to do, as it was given: a text, or a file that is read before each iteration. */
+/** The task: a text, or a file that ralph reads before each iteration. */
 export interface TaskText {
   prompt?: string;
   promptFile?: string;
 }
 
-/** The same, with the issue that it came from. */
+/** The same, with its issue. */
 export interface GivenTask extends TaskText {
   link?: IssueLink;
 }
 
-/** What its worktree is called after. */
+/** Names the worktree. */
 export function titleOf({ prompt, promptFile = "", link }: GivenTask): string {
   return link === undefined ? (prompt ?? promptFile) : `${link.number} ${link.title}`;
 }
@@ -38,7 +38,7 @@ export async function taskText(text: string | undefined, flags: TaskText & Issue
   return { ...(prompt !== undefined && { prompt }), ...(promptFile !== undefined && { promptFile }) };
 }
 
-/** In the window of a worker, what the process that opened it read. */
+/** A worker gets the stdin of the process that opened its window. */
 export async function readStdin(): Promise<string> {
   const stdin = assignment()?.stdin;
   if (stdin !== undefined) return stdin;

@@ -50,7 +50,7 @@ export async function run(
   });
 }
 
-/** Both are allowed, and neither is what most people mean to do. */
+/** Allowed, but rarely intended. */
 function weakEnds(recipe: PromptSpec, workspace: string, { hiddenCheck = [] }: StartFlags): string[] {
   const { checks, prompt, promptFile, donePattern, doneInstruction, completionResponse } = recipe;
   const text = prompt ?? readPrompt(promptFile as string, workspace);
@@ -72,7 +72,7 @@ export async function loop(given: string | undefined, all: LoopFlags): Promise<n
   return startRun(flags, loaded, start);
 }
 
-/** What a loop over a task is started with. */
+/** Everything that starts a loop over a task. */
 export async function loopStart(given: string | undefined, { agent, ...all }: LoopFlags) {
   const origin = process.cwd();
   // It may have taken the task for its kind.
@@ -119,7 +119,7 @@ const NOT_TOLD = "prompts cannot show what has changed so far";
 
 async function loopWarnings(origin: string, text: string, tag: string | null): Promise<string[]> {
   const isRepository = repositoryRoot(origin) !== undefined;
-  // git may be missing, or refuse to look at somebody else's folder.
+  // git may be missing, or refuse a folder of another user.
   const asked = isRepository ? await git(origin, ["rev-parse", "--git-dir"]) : undefined;
   const why = asked && (asked.spawnError?.message ?? asked.stderr.trim().split("\n", 1)[0]);
   return [
@@ -138,8 +138,8 @@ const MANY = `high iteration count (>${MANY_ITERATIONS}) may consume significant
 const SCREEN_TIMEOUT_MS = 60_000;
 
 /**
- * The loop of `ralph spawn … -- COMMAND`: asks what stands in a file, again and again. A known agent is asked as by
- * `ralph run`; any other command has the window's terminal, and nothing verifies what it does.
+ * The loop of `ralph spawn … -- COMMAND`: repeats the prompt of a file. A known agent works as in `ralph run`; any
+ * other command gets the window's terminal, and nothing verifies its work.
  */
 export async function repeat(
   words: string[],

@@ -32,7 +32,7 @@ interface Source {
   store: string;
 }
 
-/** `ralph verify RECEIPT|RUN`: whether what a receipt says is so, here and now. */
+/** `ralph verify RECEIPT|RUN`: runs the checks of a receipt again, and compares. */
 export async function verify(given: string | undefined, flags: VerifyFlags): Promise<number> {
   if (flags.schema) return printAll(`${JSON.stringify(receiptSchema(), null, 2)}\n`);
   const source = await sourceOf(given, flags);
@@ -136,7 +136,7 @@ function fromFile(name: string, repository: string | undefined, store: string): 
 
 type Signed = Exclude<SignatureVerdict, { refused: string }>;
 
-/** Looked at before anything in the receipt is believed. */
+/** Checked before anything in the receipt is trusted. */
 async function signatureIn({ name, content, signature, repository }: Source): Promise<Signed | undefined> {
   if (signature === undefined) return undefined;
   const verdict = await checkSignature(content, signature, repository ?? process.cwd());
@@ -171,7 +171,7 @@ function resultLines({ check, now, result, why }: Rechecked, { mark, paint }: Fo
   return [paint("red", `${mark.error} ${name}: ${was}, ${is}`), ...(said === "" ? [] : [`   ${said}`])];
 }
 
-/** What differs counts most; what a hidden check says is missing only where nothing else was run. */
+/** A difference counts most; a hidden check that did not run matters only if nothing else ran. */
 function verdictOf(results: Rechecked[]): { result: Rechecked["result"]; exitCode: number } {
   if (results.some(({ result }) => result === "differs")) return { result: "differs", exitCode: 1 };
   const ran = results.filter(({ result }) => result === "same");

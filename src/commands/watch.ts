@@ -15,7 +15,7 @@ import { loopRows } from "../workers/worker.js";
 import { runOf, workerNamed, workerOrRun } from "./find.js";
 import { failure, formatOptions, type PrintFlags, requireTerminal } from "./output.js";
 
-/** What is on the disk; what a key asks for, the command of that name does. */
+/** Reads the records; each action runs the command of the same name. */
 const EFFECTS: WatchEffects = { rows: () => loopRows(ralphHome(), () => {}), act, page, follow };
 
 const SHOWN = { showTimestamp: false, maxOutputLines: 8, maxOutputChars: 1000, showProgress: false };
@@ -50,7 +50,7 @@ async function* follow(...[id, from, signal]: Parameters<Follow>): ReturnType<Fo
 async function act(action: WatchAction, name: string, text?: string): Promise<string> {
   const found = workerOrRun(name);
   if (action === "attach") {
-    // The screen shows its complaint, which would flash by otherwise.
+    // Otherwise its error would flash by.
     const { status } = workerNamed(name);
     if (status !== "running" && status !== "paused")
       throw failure("worker_not_running", `${name} is ${status}; press l for its log`);

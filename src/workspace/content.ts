@@ -55,7 +55,7 @@ function linkAt(path: string | Buffer): string {
 /** More than ralph reads of a file whose text it has to know. */
 const MAX_TEXT_BYTES = 5 * 1024 * 1024;
 
-/** undefined where there is no plain file of that size: an agent can put anything in its place, such as a pipe. */
+/** undefined where there is not a plain file of that size: an agent can put anything in its place, such as a pipe. */
 export function textAt(path: string, maxBytes = MAX_TEXT_BYTES): string | undefined {
   try {
     const stat = statSync(path);

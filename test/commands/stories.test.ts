@@ -584,7 +584,7 @@ d
       "nothing to archive: ralph/tasks.json is still the template (ralph stories plan fills it in;",
     );
     p.sh(`rm ${TASKS} && mkfifo ${TASKS}`);
-    expect((await p.ralph("stories", "archive")).stderr).toContain("is no plain file of at most 5 MB");
+    expect((await p.ralph("stories", "archive")).stderr).toContain("is not a plain file of at most 5 MB");
   });
 });
 

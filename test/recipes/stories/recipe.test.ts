@@ -129,7 +129,7 @@ describe("what is believed is out of the agent's reach", () => {
   it("a list that is too large is no list", async () => {
     const { ends, now } = await begun(one({}));
     const { violations } = await ends(one({ notes: "x".repeat(6_000_000) }));
-    expect(violations[0]).toContain("is no plain file of at most 5 MB");
+    expect(violations[0]).toContain("is not a plain file of at most 5 MB");
     expect(now()).toEqual([story("A")]);
   });
 

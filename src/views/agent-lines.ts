@@ -11,7 +11,7 @@ export interface ConsoleFormat extends FormatOptions {
   maxOutputChars: number;
   /** Sessions, thoughts and other things that are of no use most of the time. */
   showProgress: boolean;
-  /** The terminal, where there is one: its columns, and what fits lines into them. */
+  /** The terminal, if there is one: its columns, and the functions that fit lines into them. */
   terminal?:
     | { columns: number; layout: Pick<typeof import("./layout.js"), "cut" | "wrap" | "hanging"> }
     | undefined;
@@ -21,7 +21,7 @@ export type ConsoleFormatter = ReturnType<typeof createConsoleFormatter>;
 
 /** An indent, and emoji that some terminals draw wider. */
 const PARAGRAPH_MARGIN = 3;
-/** What stands around the input of a call, and before a line of output. */
+/** The characters around the input of a call, and before a line of output. */
 const CALL_CHARS = 4;
 const INDENT_CHARS = 5;
 const LEAST_COLUMNS = 20;
@@ -30,7 +30,7 @@ const TAB = "    ";
 const SUBJECT_CHARS = 20;
 const EXCERPT_LINES = 8;
 
-/** Turns what an agent says into lines. Remembers only what a line still to come needs. */
+/** Turns an agent's events into lines. Keeps only what later lines need. */
 export function createConsoleFormatter(options: ConsoleFormat) {
   const { terminal, maxOutputChars, maxOutputLines, showTimestamp } = options;
   const formatter = createFormatter(options);
@@ -46,7 +46,7 @@ export function createConsoleFormatter(options: ConsoleFormat) {
     );
   const show = agentLines(options, formatter, fitted, indented);
   let unfinished = "";
-  /** What is held back of a line that is still being written. */
+  /** Prints the unfinished line. */
   const flush = (): string[] => {
     const line = unfinished;
     unfinished = "";
@@ -69,10 +69,10 @@ export function createConsoleFormatter(options: ConsoleFormat) {
       const painted = (one: string): string => (color === undefined ? one : paint(color, one));
       return lines.map((one, index) => `${index === 0 ? "" : "  "}${painted(one)}`);
     },
-    /** Behind its beginning, with what does not fit below it. */
+    /** A text after its label; the rest is indented below. */
     hanging: (start: string, text: string): string[] =>
       terminal?.layout.hanging(start, text, terminal.columns - 1) ?? [`${start}${text}`],
-    /** The lines of an output that name what went wrong, and the last ones. */
+    /** The lines of an output that name failures, and the last ones. */
     excerpt(output: string): string[] {
       const lines = excerptLines(harmless(output), Math.max(EXCERPT_LINES, maxOutputLines));
       return indented(lines.map((line) => line.slice(0, maxOutputChars)));

@@ -15,7 +15,7 @@ export interface ConsoleOptions {
   quiet: boolean;
   live: boolean;
   records: string;
-  /** Whether the closing summary may say how to go on. */
+  /** Whether the closing summary may say how to continue. */
   resumable: boolean;
   out: NodeJS.WriteStream;
 }
@@ -23,7 +23,7 @@ export interface ConsoleOptions {
 /** The run as people read it: the product on stdout, notes on stderr. */
 export function consoleView(options: ConsoleOptions): View {
   const formatters = new Map<string | undefined, ConsoleFormatter>();
-  /** What agents say at the same time is not mixed. */
+  /** The output of parallel agents stays apart. */
   const formatFor = (lane: string | undefined): ConsoleFormatter => {
     const format = formatters.get(lane) ?? createConsoleFormatter(options.format);
     formatters.set(lane, format);

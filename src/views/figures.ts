@@ -54,7 +54,7 @@ export function plural(count: number, noun: string, nouns = `${noun}s`): string 
   return `${count} ${count === 1 ? noun : nouns}`;
 }
 
-/** `16:01`, on another day `Nov 16, 05:01`: what a clock on the wall will show. */
+/** `16:01`, on another day `Nov 16, 05:01`: local time. */
 export function localMoment(at: string, seenFrom: string): string {
   const [moment, now] = [new Date(at), new Date(seenFrom)];
   if (Number.isNaN(moment.getTime())) return at;
@@ -63,7 +63,7 @@ export function localMoment(at: string, seenFrom: string): string {
   return `${moment.toLocaleString("en", { month: "short" })} ${moment.getDate()}, ${time}`;
 }
 
-/** How a command came to its end: `exit 1`, `timed out`, `SIGKILL`. */
+/** How a command ended: `exit 1`, `timed out`, `SIGKILL`. */
 export function endingOf(end: Pick<CheckFinished, "exitCode" | "signal" | "timedOut" | "why">): string {
   const how = end.timedOut ? "timed out" : (end.signal ?? `exit ${end.exitCode ?? "unknown"}`);
   return end.why ?? how;
@@ -90,7 +90,7 @@ export function witnessWords(baseline: BaselineCheck[] = []): string | null {
   return groups.join("; ") || null;
 }
 
-/** Enough of a command to know it by, in a line with others. */
+/** Enough of a command to recognise it in a line with others. */
 export const COMMAND_CHARS = 40;
 
 /** `fixed: npm test; broken by this run: npm run lint`; null: there is no baseline. */

@@ -5,7 +5,7 @@ import type { Formatter } from "./format.js";
 import { harmless, harmlessLine } from "./harmless.js";
 import { hanging, pad, widthOf } from "./layout.js";
 
-/** What `ralph doctor` and `ralph guard` found, as people read it. */
+/** The findings of `ralph doctor` and `ralph guard`, for people. */
 
 const COLORS = { ok: "green", warning: "yellow", problem: "red" } as const;
 const NAME_COLUMNS = 13;

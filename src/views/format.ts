@@ -5,7 +5,7 @@ export interface FormatOptions {
   useColor: boolean;
 }
 
-/** Each sign, and what stands in its place without emoji. */
+/** Each sign, and its replacement without emoji. */
 const MARKS = {
   ok: ["✅", "[OK]"],
   error: ["❌", "[ERR]"],

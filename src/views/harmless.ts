@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 
 /**
- * What an agent says must not steer the terminal: no escape sequences, no other control characters, nothing
+ * An agent's output must not control the terminal: no escape sequences, no other control characters, nothing
  * that turns the direction of the text around it.
  */
 export function harmless(text: string): string {
@@ -16,7 +16,7 @@ export function harmlessLine(text: string): string {
   return harmless(text).replace(/\s*[\n\t]\s*/g, " ");
 }
 
-/** As JSON that steers no terminal either: what JSON itself leaves as it is, is escaped. */
+/** As JSON that cannot control a terminal: also escapes the control characters that JSON leaves alone. */
 export function harmlessJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(
     /[\u007f-\u009f]/g,

@@ -7,11 +7,11 @@ import { brief, harmlessLine } from "./harmless.js";
 import { hanging } from "./layout.js";
 import type { ByEvent } from "./view.js";
 
-/** What people read of the lanes of a run. */
+/** The lanes of a run, for people. */
 
 type Lines = ByEvent<[state: Readonly<RunState>, format: ConsoleFormatter], string[]>;
 
-/** In place of the lines of a loop that is a run of its own. */
+/** Replaces the lines of an ordinary loop. */
 export const LANE_LINES: Lines = {
   "run.started": () => [],
   "lane.started": ({ title, branch }, _, { paint }) => [
@@ -53,7 +53,7 @@ export function laneRows(lanes: LaneResult[]): [name: string, value: string][] {
   });
 }
 
-/** What the lanes do now, in a line. */
+/** The current activity of the lanes, in a line. */
 export function lanesStatus(state: Readonly<RunState>, lanes: Record<string, Lane>, now: number): string {
   const all = Object.entries(lanes);
   const landed = all.filter(([, lane]) => lane.landed !== undefined).length;
@@ -70,7 +70,7 @@ function standing(name: string, lane: Lane): string | undefined {
   return ["landed", "blocked", "ended"].includes(word) ? undefined : `${name} ${word}`;
 }
 
-/** Where a lane stands, in a word. */
+/** The state of a lane, in a word. */
 function standingOf({ state, landed, blocked, landing, waits, branch }: Lane): string {
   if (landed !== undefined) return "landed";
   if (blocked !== undefined || state.reason === "blocked") return "blocked";
@@ -79,7 +79,7 @@ function standingOf({ state, landed, blocked, landing, waits, branch }: Lane): s
   return state.status === "running" ? (state.iteration?.mode ?? "works") : state.status;
 }
 
-/** The lanes of a run at work, for people and as they are. */
+/** The lanes of an active run, for people and as JSON. */
 export function standingOfLanes(lanes: Record<string, Lane>) {
   return Object.entries(lanes).map(([lane, known]) => {
     const { iterations, costUsd } = known.state;

@@ -3,10 +3,10 @@ import widthOf from "string-width";
 import wrapWords from "wrap-ansi";
 import { harmlessLine } from "./harmless.js";
 
-/** Columns of a terminal: how wide a text is, and what it becomes where there is less room. */
+/** Columns of a terminal: the width of a text, and how to fit it into less room. */
 export { widthOf };
 
-/** Cuts a text to that many columns; the mark stands for what is left out. */
+/** Cuts a text to that many columns; the mark replaces the rest. */
 export function cut(text: string, columns: number, mark = "…"): string {
   if (widthOf(text) <= columns) return text;
   const room = columns - mark.length;
@@ -38,7 +38,7 @@ export function broken(line: string, columns: number): string[] {
 const TAB = "    ";
 const LEAST_COLUMNS = 20;
 
-/** A text behind its beginning; what does not fit stands below it. */
+/** A text after its label; the rest is indented below. */
 export function hanging(start: string, text: string, columns: number): string[] {
   const indent = " ".repeat(widthOf(start));
   const lines = wrap(text, Math.max(columns - indent.length, LEAST_COLUMNS));
@@ -53,10 +53,10 @@ export function screenText(text: string): string {
 
 export interface TableOptions {
   width?: number | undefined;
-  /** The column that gives way when the terminal is too narrow: the last one unless said otherwise. */
+  /** The column to shorten if the terminal is too narrow (default: the last one). */
   elastic?: number;
   right?: number[];
-  /** What stands for the rest of a cell that is cut. */
+  /** Replaces the rest of a cell that is cut. */
   mark?: string;
   /** Colours a cell that has its width already. */
   paint?(cell: string, row: number, column: number): string;

@@ -69,7 +69,7 @@ const COMMON: Lines = {
   "iteration.started"({ iteration, mode, about, changed = [], lane }, state, { paint }) {
     const what = joined(about && harmlessLine(about), numbered(iteration, state));
     const title = paint("bold", `--- ${what}${mode ? ` (${mode})` : ""} ---`);
-    // In a lane, ralph itself merged what has landed.
+    // In a lane, ralph itself merged the landed stories.
     if (changed.length === 0 || lane !== undefined) return [title];
     return [title, `You changed ${harmless(changed.join(", "))}: the run continues from there.`];
   },
@@ -181,7 +181,7 @@ function checkFinished(event: CheckFinished, { baseline = [] }: State, format: C
   return [...paragraph(failed, "red"), ...format.excerpt(event.output), ...leftRunning(event)];
 }
 
-/** The lines of a pipeline, one block for each try of a state; what is not here or undefined is as elsewhere. */
+/** The lines of a pipeline, one block for each try of a state; others are as in COMMON. */
 const PIPELINE: Lines = {
   "iteration.started"({ iteration, mode = "", retries }, _, { paint }) {
     const line = paint("bold", `State: ${harmlessLine(mode)} (retry ${retries?.count}/${retries?.max})`);

@@ -29,10 +29,10 @@ export interface Notifying {
   find(names: string[]): string | undefined;
 }
 
-/** How long the end of a run may wait for each of them; all are sent at the same time. */
+/** The end of a run waits at most this long; all are sent at the same time. */
 const SEND_MS = 5000;
 
-/** The same view; what is worth it is also sent to people who are not watching. */
+/** The same view; it also sends important events to people who are not watching. */
 export function notifyingView(view: View, notifying: Notifying): View {
   const { targets, name, redact } = notifying;
   const underWay = new Set<Promise<unknown>>();
@@ -107,7 +107,7 @@ const APPLE_SCRIPT = [
   ...["-e", "end run"],
 ];
 
-/** Resolves to why it failed, which never names the address: anybody who knows it can post there, too. */
+/** Resolves to the reason of a failure, without the address: it works like a password. */
 async function postNotice(address: string, notice: Notice): Promise<string | undefined> {
   const url = new URL(address);
   const headers: Record<string, string> = { "content-type": "application/json", "user-agent": "ralph" };

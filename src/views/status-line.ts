@@ -28,7 +28,7 @@ export function createStatusLine(useEmoji: boolean, cut: (text: string, columns:
     terminal.write(`${CLEAR}${cut(`${frames[frame]} ${text}`, (terminal.columns || 80) - 1)}`);
   };
   const timer = setInterval(draw, REDRAW_MS).unref();
-  /** Takes the line away before something else is printed; it comes back by itself. */
+  /** Clears the line before other output; the next redraw brings it back. */
   const clear = (): void => void terminal.write(CLEAR);
   return {
     clear,
@@ -47,7 +47,7 @@ const asking = (_: LoopEvent, { retries, iteration }: Readonly<RunState>): Activ
   text: retries === undefined ? "asking the agent" : (iteration?.mode ?? ""),
 });
 
-/** What goes on since an event; the others change nothing. */
+/** The activity that an event starts; other events change nothing. */
 const ACTIVITIES: ByEvent<[state: Readonly<RunState>], Activity | undefined> = {
   "run.paused": () => ({ text: "paused" }),
   "iteration.started": asking,

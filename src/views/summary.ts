@@ -44,7 +44,7 @@ export function summaryLines(
   return [paint(color, `${mark[sign]} ${titleOfEnd(event, limits)}`), ...rowLines(rows, hanging)];
 }
 
-/** The colour and the sign of how a run stands. */
+/** The colour and the sign of each standing. */
 export const STANDINGS = {
   done: ["green", "ok"],
   unverified: ["yellow", "warning"],
@@ -76,7 +76,7 @@ export function flakyWords(iteration: Pick<IterationReport, "checks"> | undefine
   return words.join("; ") || null;
 }
 
-/** Puts a text behind its beginning, and what does not fit below it. */
+/** Puts a text after its label, and the rest below it. */
 type Hanging = (start: string, text: string) => string[];
 
 /** Text to read; a value to copy stays in one line. */

@@ -9,17 +9,17 @@ export interface View {
    * event. A promise when the reader is slow: nothing more is shown until it has caught up.
    */
   event(event: LoopEvent, state: Readonly<RunState>): Promise<void> | undefined;
-  /** Something that is no event: said to people, never part of the product. */
+  /** A message for people that is not an event and not part of the product. */
   note(text: string): void;
   close(): void;
 }
 
-/** A table of what a view makes of events, by their types. */
+/** What a view shows of each type of event. */
 export type ByEvent<Args extends unknown[], Shown> = {
   [Type in LoopEvent["type"]]?: (event: LoopEvent & { type: Type }, ...args: Args) => Shown;
 };
 
-/** What the table says of this event; undefined: nothing. */
+/** The table's entry for this event; undefined: none. */
 export function shownBy<Args extends unknown[], Shown>(
   table: ByEvent<Args, Shown>,
   event: LoopEvent,

@@ -17,13 +17,13 @@ export interface DoctorContext {
   records: string;
   /** Or why they cannot be used. */
   settings: LoadedSettings | RalphError;
-  /** The agent that `ralph run` would start, or that of a profile, with its variables. Throws what a run would say. */
+  /** The agent that `ralph run` would start, or that of a profile, with its variables. Throws the error of a run. */
   choose(
     profile: string | undefined,
     settings: Settings,
     context: Pick<DoctorContext, "workspace" | "env">,
   ): Promise<{ program: string; env: Record<string, string> }>;
-  /** What a run says that would start Claude Code as root. */
+  /** The error of a run that would start Claude Code as root. */
   asRoot: RalphError;
   node: { version: string; path: string; needed: string };
   stop: AbortSignal;
@@ -74,7 +74,7 @@ export interface Auth {
   /** Variables that are set, the strongest first. */
   variables: string[];
   loginFile?: string;
-  /** The login may be in the system's keychain, which is not asked. */
+  /** The login may be in the system's keychain, which ralph does not read. */
   keychain?: true;
 }
 
@@ -117,10 +117,10 @@ const GRACE_MS = 500;
 const MAX_CHARS = 64 * 1024;
 const MAX_LINE_CHARS = 200;
 
-/** Runs a program without input and returns what it printed, or why it did not answer. */
+/** Runs a program without input and returns its output, or why it did not answer. */
 export async function ask(context: DoctorContext, file: string, args: string[]): Promise<ProgramAnswer> {
   const { env, workspace: cwd, stop } = context;
-  // In English: what git says is looked at.
+  // In English: ralph parses git's messages.
   const command = { file, args, cwd, env: { ...env, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" } };
   const result = await capture(command, { timeoutMs: TIMEOUT_MS, graceMs: GRACE_MS, stop });
   if (result.timedOut) return { status: "unclear", why: `it did not answer within ${TIMEOUT_MS / 1000} s` };

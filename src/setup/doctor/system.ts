@@ -57,7 +57,7 @@ async function tmuxFinding(context: DoctorContext): Promise<DoctorFinding> {
   return { name: "tmux", ...base, status: "ok", message: `${version} at ${path}`, version };
 }
 
-/** What came of writing a file to a folder, or to the nearest one above it that is there. */
+/** The result of writing a file to a folder, or to its nearest existing parent. */
 interface Trial {
   error?: unknown;
   freeBytes: number;

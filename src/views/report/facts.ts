@@ -16,7 +16,7 @@ import {
   titleOfEnd,
 } from "../summary.js";
 
-/** What every form of the report says in the same words. */
+/** Facts that every form of the report shows in the same words. */
 
 const TITLES: Record<RunStatus, string> = {
   running: "Still running",
@@ -26,7 +26,7 @@ const TITLES: Record<RunStatus, string> = {
   finished: "Finished",
 };
 
-/** What came of the run; as long as it has not ended, where it stands. */
+/** The outcome of the run; before its end, its state. */
 export function titleOf(report: Report): string {
   const { reason, status, limits } = report;
   if (reason === null) return TITLES[status];
@@ -103,7 +103,7 @@ export interface ReportTable {
 }
 
 export function iterationTable({ iterations, agent: own }: Report): ReportTable {
-  // Who was asked tells something where it was not always the agent of the run.
+  // The agent of an iteration matters if it was not always the agent of the run.
   const hasOthers = iterations.some(({ agent }) => agent !== null && agent !== own);
   const rows = iterations.map((iteration) => {
     const { durationMs, costUsd, costEstimated, inputTokens, outputTokens, checks } = iteration;
@@ -149,7 +149,7 @@ export function fileTable({ files, filesChanged }: Report, max: number): ReportT
   return { title: "Files changed", head: ["change", "lines", "path"], rows, right: [1], named: 2, note };
 }
 
-/** Each check with what came of it in each iteration; undefined: it was not run. */
+/** Each check with its result in each iteration; undefined: it did not run. */
 export function checkRows(report: Report) {
   return checkCommands(report).map((command) => {
     const results = report.iterations.map(({ checks }) => {
@@ -161,7 +161,7 @@ export function checkRows(report: Report) {
   });
 }
 
-/** What has become of a check, where a baseline tells; empty: nothing. */
+/** How a check changed since the baseline; empty: it did not, or there is none. */
 export function becameIn({ baseline }: Report, command: string): string {
   const known = baseline.find((check) => check.command === command);
   return (known && wordsFor(known)) ?? "";
@@ -203,7 +203,7 @@ export function checkWords(check: CheckReport): string {
   return check.passed ? `passed, ${time}` : `failed, ${endingOf(check)}, ${time}`;
 }
 
-/** The end of a long text: there an agent says that it is done, and a check what went wrong. */
+/** The end of a long text: agents say there that they are done, and checks what failed. */
 export function endOf(text: string): string {
   return text.length <= MAX_MESSAGE_CHARS ? text : `[…]\n${text.slice(-MAX_MESSAGE_CHARS)}`;
 }

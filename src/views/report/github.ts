@@ -5,9 +5,9 @@ import { harmless } from "../harmless.js";
 import { becameIn, titleOf } from "./facts.js";
 import { markdownReport } from "./markdown.js";
 
-/** What is shown in a step of GitHub Actions is read by its runner: some lines are commands to it. */
+/** The runner of GitHub Actions reads the output of a step: some lines are commands to it. */
 
-/** Those of ralph: what failed in the last iteration as errors, success as a notice. */
+/** ralph's own: failures of the last iteration as errors, success as a notice. */
 export function annotations(report: Report): string[] {
   if (report.exitCode === 0) return [command("notice", "ralph", titleOf(report))];
   const last = report.iterations.findLast(({ finished }) => finished);
@@ -31,7 +31,7 @@ function command(kind: "notice" | "error", title: string, message: string): stri
 /** A step may have a summary of one MiB; of a longer one GitHub would show nothing. */
 const MAX_SUMMARY_BYTES = 1024 * 1024;
 const LEFT_OUT = "\n\nThe rest is cut: a summary holds at most 1 MiB. `ralph report` shows everything.\n";
-/** What an iteration said is folded away in a part of its own, which is there whole or not at all. */
+/** The message of an iteration is a folded section, shown whole or not at all. */
 const PART_END = "\n</details>";
 
 /** The report for a summary that already has so many bytes. Empty where nothing more fits. */
@@ -55,7 +55,7 @@ export function withoutCommands(text: string): string {
 
 const unguarded = new Map<NodeJS.WriteStream, (text: string) => boolean>();
 
-/** What agents and checks say is shown on many ways, and none of it may be a command: all of them end here. */
+/** No output of agents and checks may be a command: all of it passes here. */
 export function guardOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream);

@@ -105,7 +105,7 @@ function grid(report: Report): Markup | null {
   return section("Checks", parts.grid(element, rows, numbers), { scrolls: "fading" });
 }
 
-/** What was said and found in each iteration; all but the last are folded. */
+/** The messages and checks of each iteration; all but the last are folded. */
 function iterations(report: Report, all: PageIteration[]): Markup {
   if (all.length === 0) return html`<section><p>No iteration was started.</p></section>`;
   const last = all.length - 1;

@@ -71,7 +71,7 @@ export function section(
 
 const MAX_CHARS = 20_000;
 
-/** The end of a long text: there an agent says that it is done, and a check what went wrong. */
+/** The end of a long text: agents say there that they are done, and checks what failed. */
 export function said(text: string, iteration: number): Markup | null {
   const end = plain(text.slice(-MAX_CHARS)).replace(/^\s*\n|\s+$/g, "");
   if (end === "") return null;
@@ -84,7 +84,7 @@ export function said(text: string, iteration: number): Markup | null {
 
 const MAX_BEGINNING = 500;
 
-/** Enough of a command or a message to know it by. */
+/** Enough of a command or a message to recognise it. */
 export function beginning(text: string): string {
   return text.length > MAX_BEGINNING ? `${text.slice(0, MAX_BEGINNING)}…` : text;
 }

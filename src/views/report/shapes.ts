@@ -1,6 +1,6 @@
-/** What the parts of a page about a run are made of. Types, words and sums alone: the browser loads it, too. */
+/** Types, words and sums of the page about a run. The browser loads it, too. */
 
-/** How an iteration, or a check in it, came out: told apart by sign, word and texture; colour only helps. */
+/** The look of an iteration or a check: sign, word and texture differ; colour only helps. */
 export const LOOKS = {
   passed: { sign: "✓", word: "passed", texture: { size: 8, width: 0, height: 0, turn: 0 } },
   failed: { sign: "×", word: "failed", texture: { size: 5, width: 1.5, height: 5, turn: 45 } },
@@ -23,21 +23,21 @@ export interface PageIteration {
   look: Look;
   /** One line: why it passed or not. */
   why: string;
-  /** How long nothing was at work before it. */
+  /** The idle time before it. */
   waitMs: number;
   agentMs: number;
   restMs: number;
   costUsd: number | null;
   costEstimated: boolean;
   tokens: number;
-  /** What it took, in words. */
+  /** Its time and cost, in words. */
   spent: string;
   checks: Look[];
 }
 
 export interface CheckRow {
   command: string;
-  /** What has become of it since the baseline; empty: nothing, or there is none. */
+  /** How it changed since the baseline; empty: it did not, or there is none. */
   became: string;
   /** One for each iteration. */
   cells: { look: Look; words: string }[];
@@ -47,7 +47,7 @@ export interface CheckLine {
   command: string;
   look: Look;
   words: string;
-  /** Of one that failed: what it printed, and where all of that is. */
+  /** For a failed one: its output, and the file with all of it. */
   output?: string;
   log?: string;
 }

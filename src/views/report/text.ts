@@ -56,7 +56,7 @@ function section(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `${INDENT}${line}`.trimEnd())];
 }
 
-/** Of what may be in every iteration, the last ones: what it is, and what is said about it. */
+/** The last ones of what every iteration may have: a title, and a text. */
 function latest(
   title: string,
   { iterations }: Report,

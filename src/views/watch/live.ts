@@ -8,7 +8,7 @@ import type { ConsoleFormatter } from "../agent-lines.js";
 import { linesOf } from "../lines.js";
 import { summaryLines } from "../summary.js";
 
-/** What a run says, as far as it was read. */
+/** The output of a run, as far as it was read. */
 export interface Live {
   run: string;
   lines: string[];
@@ -25,16 +25,16 @@ export type Follow = (
 
 interface FeedOptions {
   follow: Follow;
-  /** A formatter remembers what a line to come needs: every run gets its own. */
+  /** A formatter keeps state for later lines: each run gets its own. */
   format: () => ConsoleFormatter;
   redact: Redact;
   changed(live: Live): void;
 }
 
 const MOST_LINES = 2000;
-/** What comes at once is shown at once. */
+/** Events within this time are shown together. */
 const SHOW_MS = 40;
-/** How often a run that has ended is looked at: it may be resumed. */
+/** How often to check a run that has ended: it may be resumed. */
 const POLL_MS = 500;
 
 export function liveFeed(options: FeedOptions) {

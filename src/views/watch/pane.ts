@@ -13,7 +13,7 @@ export interface Canvas extends Formatter {
 
 const QUESTION_LINES = 4;
 
-/** The selected one: where it stands, its checks, its question, and what it says, to the end. */
+/** The selected row: its state, its checks, its question, and the end of its output. */
 export function paneLines(row: LoopRow, live: Live | undefined, height: number, canvas: Canvas): string[] {
   const own = live?.run === row.run ? live : undefined;
   const { paint, cut, mark, room } = canvas;

@@ -12,7 +12,7 @@ export interface Size {
 }
 
 const LEAST_COLUMNS = 12;
-/** From this height on there is room for a title, and for what the selected one says. */
+/** The least heights for a title, and for the pane of the selected row. */
 const TITLE_ROWS = 5;
 const PANE_ROWS = 12;
 /** From this width on the list and the selected one stand side by side. */
@@ -120,7 +120,7 @@ const NAME_COLUMNS = 32;
 /** With less room than this, the last line of a row is left out. */
 const LAST_LINE_COLUMNS = 12;
 
-/** The head and the rows. Every row counts for the width of the columns; what does not fit is left out. */
+/** The head and the rows. All rows decide the widths of the columns; a column that does not fit is left out. */
 function table(rows: LoopRow[], { room, paint, cut, mark }: Canvas): string[] {
   const width = room - MARGIN;
   const longest = Math.min(NAME_COLUMNS, Math.floor(room / 3));
@@ -148,7 +148,7 @@ function table(rows: LoopRow[], { room, paint, cut, mark }: Canvas): string[] {
   return (isRoomy ? linesOf(HEAD.length) : narrow).map((line) => cut(line, width));
 }
 
-/** What the last line says while nothing else is to be said; the shorter one fits into 80 columns. */
+/** The keys in the last line; without MORE_KEYS they fit into 80 columns. */
 const KEYS = "a answer  s steer  p pause  r resume  K kill  R report  d diff";
 const MORE_KEYS = "  l log  f filter  / search";
 const LEAVE = "  q quit  ? help";
@@ -163,7 +163,7 @@ function bottomLine(state: WatchState, { room, paint, cut }: Canvas): string {
     return cut(`${start}${lastPart(mode.text, room - start.length - 1)}_`);
   }
   if (mode.kind === "confirm") {
-    // However long the name is, the end of the question is to be seen.
+    // The end of the question stays visible, however long the name is.
     const name = cut(screenText(mode.name), room - "Kill ? (y/N)".length);
     return paint("yellow", cut(`Kill ${name}? (y/N)`));
   }
@@ -177,7 +177,7 @@ function bottomLine(state: WatchState, { room, paint, cut }: Canvas): string {
   return paint("dim", cut(all.length <= room ? all : `${KEYS}${LEAVE}`));
 }
 
-/** As much of the end of a text as fits: what is typed is seen. */
+/** The end of a text that fits: the latest typed characters stay visible. */
 function lastPart(text: string, columns: number): string {
   const characters = [...harmlessLine(text)];
   while (characters.length > 0 && widthOf(characters.join("")) > columns) characters.shift();

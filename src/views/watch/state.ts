@@ -4,7 +4,7 @@ import type { Color } from "../format.js";
 import type { Live } from "./live.js";
 
 interface ResultGroup {
-  /** What runs comes first, then what waits for a person, then what has ended. */
+  /** Running rows come first, then those that wait for a person, then those that have ended. */
   urgency: number;
   color: Color;
 }
@@ -54,9 +54,9 @@ export interface WatchState {
 interface Page {
   kind: "page";
   title: string;
-  /** undefined: what the selected one says, as it comes. */
+  /** undefined: the live output of the selected row. */
   lines: string[] | undefined;
-  /** The first line that is shown; of what comes, how many are left out at the end. */
+  /** The first shown line; for live output, the number of lines hidden at the end. */
   at: number;
 }
 
@@ -73,7 +73,7 @@ export const NOTHING_YET: WatchState = {
   ...{ message: undefined, trouble: undefined },
 };
 
-/** The rows that the filter leaves: what is at work first, and of those alike the newest first. */
+/** The rows that pass the filter: active ones first, newest first in each group. */
 export function shownRows({ rows = [], filter: { status, text } }: WatchState): LoopRow[] {
   const wanted = text.trim().toLowerCase();
   return rows
@@ -123,7 +123,7 @@ type TypedAction = "answer" | "steer";
 export type WatchAction = "attach" | "pause" | "resume" | "kill" | TypedAction;
 export type WatchPage = "report" | "diff";
 
-/** What a key asks for beyond another state of the screen; `forget`: that all of it is drawn again. */
+/** What a key asks for beyond a new state of the screen; `forget`: draw all of it again. */
 export type KeyIntent =
   | ("quit" | "interrupted" | "suspend" | "forget")
   | { action: WatchAction; name: string; text?: string }
@@ -138,7 +138,7 @@ const EVERYWHERE: Record<string, KeyIntent> = {
   ...{ "ctrl+c": "interrupted", "ctrl+d": "quit", "ctrl+l": "forget", "ctrl+z": "suspend" },
 };
 
-/** What a key does: a character, or the name that Node has for a key. What was pasted is no command. */
+/** What a key does: a character, or Node's name for a key. Pasted text is not a command. */
 export function press(state: WatchState, key: string, isPasted = false): AfterKey {
   const intent = EVERYWHERE[key];
   if (intent !== undefined) return { state, intent };

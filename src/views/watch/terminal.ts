@@ -4,13 +4,13 @@ import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { Size } from "./screen.js";
 
-/** What happens at a terminal; a key is a character, or the name that Node has for it. */
+/** An event of a terminal; a key is a character, or Node's name for it. */
 export type TerminalEvent =
   | { type: "key"; key: string; isPasted: boolean }
   | { type: "resized" }
   | { type: "ended" };
 
-/** Other screen, no cursor, no wrapping, and pastes that can be told from keys. */
+/** Alternate screen, no cursor, no wrapping, and pastes that differ from keys. */
 const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h\u001b[2J";
 const LEAVE = "\u001b[0m\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -19,7 +19,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const BEGIN = "\u001b[?2026h";
 const END = "\u001b[?2026l";
 
-/** Takes the terminal over and tells everything that happens there. Throws nothing. */
+/** Takes over the terminal and reports every event there. Does not throw. */
 export function openTerminal(tell: (event: TerminalEvent) => void) {
   const { stdin, stdout } = process;
   let shown: string[] = [];
@@ -101,7 +101,7 @@ export function openTerminal(tell: (event: TerminalEvent) => void) {
 
 /** How long the second half of a key may take: an escape that nothing follows is the key of that name. */
 const KEY_MS = 50;
-/** Answers to questions that another program asked the terminal: nobody typed them. */
+/** The terminal's answers to queries of another program: nobody typed them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const ANSWERS = /\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 

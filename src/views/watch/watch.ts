@@ -29,7 +29,7 @@ export interface WatchEffects {
   follow: Follow;
 }
 
-/** `read`: the rows, or why they cannot be read; `done`: what was asked for; `live`: what the selected one says. */
+/** `read`: the rows, or why they are unreadable; `done`: the end of an action; `live`: output of the selected row. */
 type WatchEvent = TerminalEvent | { type: "read" | "done" | "live"; change: Partial<WatchState> };
 
 const POLL_MS = 500;
@@ -89,7 +89,7 @@ export async function watchScreen(
   }
 }
 
-/** What keys ask for beyond the screen. `done` gets what is to change when it is done. */
+/** Actions of keys beyond the screen. `done` gets the changes when one has ended. */
 function worksFor(
   effects: WatchEffects,
   terminal: ReturnType<typeof openTerminal>,
@@ -119,7 +119,7 @@ function worksFor(
     message: { text: redact(await effects.act(action, name, text)), isError: false },
   });
   return {
-    /** Returns what is to be said now; what needs no terminal goes on meanwhile. */
+    /** Returns the message for now; actions without a terminal continue in the background. */
     async carryOut(intent: Exclude<KeyIntent, string>): Promise<ScreenMessage> {
       const { name } = intent;
       if ("page" in intent) return begin(`${UNDER_WAY[intent.page]} ${name}...`, open(intent.page, name));
@@ -143,13 +143,13 @@ async function rowsNow({ rows }: WatchEffects, redact: Redact): Promise<Partial<
   }
 }
 
-/** A page opens over the list alone: who is typing goes on typing. */
+/** A page opens only over the list: it does not interrupt typing. */
 function changed(state: WatchState, { mode, ...change }: Partial<WatchState>): WatchState {
   const isOpened = mode !== undefined && state.mode.kind === "list";
   return { ...state, ...change, ...(isOpened && { mode, message: undefined }) };
 }
 
-/** What went wrong and what to do about it, for a line of the screen. */
+/** An error and its hint, for a line of the screen. */
 function errorWords(error: unknown): string {
   const known = toRalphError(error);
   if (known === undefined) return error instanceof Error ? error.message : String(error);

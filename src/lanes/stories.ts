@@ -7,7 +7,7 @@ import type { Lane, RunState } from "../records/run-state.js";
 import { git } from "../workspace/git.js";
 import { commitOf, overlapOf, saidBy } from "../workspace/landing/merge.js";
 import { changesBetween, filesBetween } from "./commits.js";
-import type { LaneStream, LaneStart, LaneWork } from "./lanes.js";
+import type { LaneStart, LaneStream, LaneWork } from "./lanes.js";
 import { listFor, refresh, type Stories, type StoriesSetup } from "./list.js";
 import { finishLanding, landNext, prepareReturned, recordsOf } from "./queue.js";
 

@@ -190,7 +190,7 @@ function effectsOf(
       await git.watchFilters();
     }
   };
-  const since = { workspace, base: spec.base, hidden: copied, stop: signals.kill };
+  const since = { workspace, base: spec.base, hidden: copied, records: folder.path, stop: signals.kill };
   return {
     // Without commits there is nothing to watch, and events pass one generator fewer.
     runAgent: git.newPrograms === undefined ? asker.ask : askAndWatch,

@@ -63,36 +63,38 @@ export interface RunGit {
   watchFilters(): Promise<void>;
 }
 
-export async function gitOfRun({ spec: { workspace, recipe }, folder }: RunContext): Promise<RunGit> {
+export async function gitOfRun(context: RunContext): Promise<RunGit> {
+  const { workspace, recipe } = context.spec;
   const who = (await recipeRow(recipe)).commits?.(recipe);
   const root = repositoryRoot(workspace);
-  const isContinued = programsBefore(folder) !== undefined;
-  const look = who && (await rememberPrograms(folder, workspace));
+  const isContinued = programsBefore(context.folder) !== undefined;
+  const look = who && (await rememberPrograms(context));
   const watchFilters = async (): Promise<void> => {
     if (look !== undefined) withholdFilters(root ?? workspace, (await look()).settings);
   };
   if (isContinued) await watchFilters();
-  const start = root === undefined ? undefined : await startOf(root, folder, who === "ralph");
+  const start = root === undefined ? undefined : await startOf(root, context, who === "ralph");
   return { start, newPrograms: look, watchFilters };
 }
 
-async function startOf(root: string, { path }: RunFolder, commits: boolean): Promise<Start> {
+async function startOf(root: string, context: RunContext, commits: boolean): Promise<Start> {
+  const { path } = context.folder;
   const [file, excludes] = [join(path, "git-start.json"), join(path, "git-excludes")];
   const known = readJson(file);
   // A file that cannot be read is made again.
   if (has(known, { root: "string", settings: "array" })) return { ...(known as unknown as Start), excludes };
-  const { start, ignored } = await takeStart(root, excludes, commits);
+  const { start, ignored } = await takeStart(root, excludes, commits, context.gitSettings);
   writeAlone(excludes, ignored, 0o600);
   writeAlone(file, JSON.stringify(start), 0o600);
   return start;
 }
 
 /** Records what git runs in the workspace when a run begins; the result finds what is new since then. */
-async function rememberPrograms(folder: RunFolder, workspace: string): Promise<FindNewPrograms> {
+async function rememberPrograms({ spec, folder, gitSettings }: RunContext): Promise<FindNewPrograms> {
   const known = programsBefore(folder);
-  const before = known ?? (await gitPrograms(workspace));
+  const before = known ?? (await gitPrograms(spec.workspace, gitSettings));
   if (known === undefined) writeAlone(programsFile(folder), JSON.stringify(before), 0o600);
-  return () => newPrograms(workspace, before);
+  return () => newPrograms(spec.workspace, before);
 }
 
 /** undefined: the run has no such record. If the record cannot be read, everything counts as new. */

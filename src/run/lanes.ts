@@ -17,6 +17,7 @@ import { pendingWords } from "../records/words.js";
 import { checkNames } from "../verify/hidden.js";
 import { textAt } from "../workspace/content.js";
 import { repositoryRoot } from "../workspace/git.js";
+import { gitSettings } from "../workspace/git-programs.js";
 import { removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { runTeardown } from "../workspace/worktree/create.js";
 import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
@@ -185,7 +186,7 @@ function laneOpener(
     };
     const at = { workspace: join(worktree, site.inside), worktree, origin: site.repository };
     return assemble(lane.state, {
-      ...{ ...context, variables, folder: records },
+      ...{ ...context, variables, folder: records, gitSettings: await gitSettings(at.workspace) },
       // Several agents cannot share a terminal.
       host: { ...host, signals, limits, limited, terminal: undefined },
       spec: { ...own, ...at, base, copied, lanes: undefined },

@@ -21,6 +21,7 @@ import {
 import { writeSpec } from "../records/spec.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 import { cleanSettings, withholdPasswords } from "../workspace/credentials.js";
+import { gitSettings } from "../workspace/git-programs.js";
 import { ownEnvironment, redactorFor, withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
 import type { Host, PreparedRun, RunContext, RunSpec } from "./spec.js";
@@ -38,8 +39,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     const state = await stateOf(folder, prepared);
     const dead = lock.stale && runFolder(home, lock.stale.run).state();
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
-    const settings = await cleanSettings(workspace, folder.path);
-    const context = contextOf(prepared, host, folder, { cutOff, settings });
+    const context = contextOf(prepared, host, folder, { cutOff, gitSettings: await gitSettings(workspace) });
     host.onStart?.(folder, structuredClone(state));
     const records = openRecords(context, state);
     try {
@@ -109,7 +109,7 @@ function contextOf(
   prepared: PreparedRun,
   host: Host,
   folder: RunFolder,
-  { cutOff, settings }: { cutOff: number | undefined; settings: Record<string, string> },
+  known: Pick<RunContext, "cutOff" | "gitSettings">,
 ): RunContext {
   const { spec, variables } = prepared;
   removeBegun(folder.path);
@@ -119,9 +119,10 @@ function contextOf(
   writeSpec(folder.specFile, spec, withVariables(process.env, variables));
   const hookToken = randomToken();
   const redact = redactorFor(variables, hookToken);
-  const env = { ...ownEnvironment(folder, variables), ...settings, ...host.env };
+  const clean = cleanSettings(known.gitSettings, folder.path);
+  const env = { ...ownEnvironment(folder, variables), ...clean, ...host.env };
   const folderFor = (iteration: number): string => iterationFolder(folder, iteration);
-  return { ...prepared, host, folder, folderFor, redact, env, hookToken, cutOff };
+  return { ...prepared, ...known, host, folder, folderFor, redact, env, hookToken };
 }
 
 /** Loading `node:crypto` would take longer than writing the run's first events. */

@@ -15,6 +15,7 @@ import type { SandboxSpec } from "../sandbox/sandbox.js";
 import type { Settings } from "../settings/schema.js";
 import type { HiddenCheck } from "../verify/hidden.js";
 import type { Speed } from "../verify/speed.js";
+import type { GitSetting } from "../workspace/git-programs.js";
 
 /** What a request and the spec of a run have in common. */
 interface RunFacts {
@@ -190,6 +191,8 @@ export interface RunContext extends PreparedRun {
   hookToken: string;
   /** When the call began that the end of an earlier process cut off, in milliseconds. */
   cutOff: number | undefined;
+  /** What git is set to when it begins. */
+  gitSettings: GitSetting[];
   /** For a loop in a lane: what the lane adds to its recipe, and the steering for it. */
   lane?:
     | {

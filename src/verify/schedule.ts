@@ -161,6 +161,7 @@ async function* scheduled(
 ): AsyncGenerator<[index: number, result?: CheckResult]> {
   const waiting = order?.(checks) ?? [...checks.keys()];
   const running = new Map<number, Promise<[number, CheckResult]>>();
+  if (waiting.length === 0) return;
   const own = new AbortController();
   const kill = AbortSignal.any([killAll, own.signal]);
   setMaxListeners(0, kill);
@@ -168,10 +169,10 @@ async function* scheduled(
     const once = () => runCheck(check, setup, { iteration, kill });
     return [index, await (retried(check).judge?.(once) ?? once())];
   };
-  let isOver = false;
+  const skipped: number[] = [];
   try {
     for (;;) {
-      while (waiting.length > 0 && running.size < parallel && !stop.aborted && !isOver) {
+      while (waiting.length > 0 && running.size < parallel && !stop.aborted) {
         const index = waiting.shift() as number;
         const check = checks[index] as Check;
         if (await isUnchanged?.(check)) yield [index, notRun(check, iteration, "unchanged")];
@@ -185,12 +186,11 @@ async function* scheduled(
       running.delete(index);
       yield [index, result];
       // All results of a baseline are needed.
-      isOver ||= failFast && iteration > 0 && hasFailed(result);
+      if (failFast && iteration > 0 && hasFailed(result)) skipped.push(...waiting.splice(0));
     }
   } finally {
-    own.abort();
+    own.abort("nobody waits for the results");
     await Promise.allSettled(running.values());
   }
-  if (isOver)
-    for (const index of waiting) yield [index, notRun(checks[index] as Check, iteration, "after_failure")];
+  for (const index of skipped) yield [index, notRun(checks[index] as Check, iteration, "after_failure")];
 }

@@ -1,9 +1,10 @@
 import { formatDuration } from "../duration.js";
 import type { boardOf } from "../recipes/stories/state.js";
-import { costCell, plural } from "./figures.js";
+import { costCell, formatCost, joined, plural } from "./figures.js";
 import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
-import { tableLines } from "./layout.js";
+import type { standingOfLanes } from "./lane-lines.js";
+import { hanging, tableLines } from "./layout.js";
 
 type Board = ReturnType<typeof boardOf>;
 
@@ -46,4 +47,17 @@ function statistics(stories: Board["stories"]): string[] {
     `At cap:  ${atCap.length === 0 ? "none" : `${atCap.join(", ")} (review these yourself)`}`,
     ...(violations === 0 ? [] : [`Broken rules: ${violations}`]),
   ];
+}
+
+export function standingLines(
+  lanes: ReturnType<typeof standingOfLanes>,
+  columns: number | undefined,
+): string[] {
+  return lanes.flatMap(({ lane, standing, iterations, costUsd, conflicts }, index) => {
+    const cost = costUsd !== null && formatCost(costUsd);
+    const others = conflicts.map((one) => `would conflict with ${one.lane} in ${one.files.join(", ")}`);
+    const words = joined(`${lane} ${standing}`, plural(iterations, "iteration"), cost, ...others);
+    const [start, text] = [index === 0 ? "Lanes:   " : "         ", harmlessLine(words)];
+    return columns === undefined ? [`${start}${text}`] : hanging(start, text, columns);
+  });
 }

@@ -4,7 +4,6 @@ import { activeMsUntil, type Lane, type RunState } from "../records/run-state.js
 import type { ConsoleFormatter } from "./agent-lines.js";
 import { formatCost, joined, plural } from "./figures.js";
 import { brief, harmlessLine } from "./harmless.js";
-import { hanging } from "./layout.js";
 import type { ByEvent } from "./view.js";
 
 /** The lanes of a run, for people. */
@@ -89,18 +88,5 @@ export function standingOfLanes(lanes: Record<string, Lane>) {
       files.length > 0 && isOpen(known) && isOpen(lanes[other]) ? [{ lane: other, files }] : [],
     );
     return { ...own, slot: known.slot ?? null, iterations, costUsd, conflicts };
-  });
-}
-
-export function standingLines(
-  lanes: ReturnType<typeof standingOfLanes>,
-  columns: number | undefined,
-): string[] {
-  return lanes.flatMap(({ lane, standing, iterations, costUsd, conflicts }, index) => {
-    const cost = costUsd !== null && formatCost(costUsd);
-    const others = conflicts.map((one) => `would conflict with ${one.lane} in ${one.files.join(", ")}`);
-    const words = joined(`${lane} ${standing}`, plural(iterations, "iteration"), cost, ...others);
-    const [start, text] = [index === 0 ? "Lanes:   " : "         ", harmlessLine(words)];
-    return columns === undefined ? [`${start}${text}`] : hanging(start, text, columns);
   });
 }

@@ -3,8 +3,9 @@ import type { FileChange } from "../events.js";
 import type { Captured } from "../process/capture.js";
 import { asText, pathIn, statOf } from "./content.js";
 import { type GitOptions, git, namesIn, repositoryRoot, untracked } from "./git.js";
-import { hiddenFiles, withIndexCopy } from "./index-file.js";
+import { hiddenFiles, type IndexState, indexState, withIndexCopy } from "./index-file.js";
 import { RUNTIME_FOLDER } from "./runtime.js";
+import { areAsBegun } from "./trees.js";
 
 /** What has changed since a commit; undefined: since before the first. */
 interface Since {
@@ -12,6 +13,8 @@ interface Since {
   base: string | undefined;
   /** New files that are not the run's own; a folder ends in `/`. */
   hidden?: string[] | undefined;
+  /** The folder of the run's records, which tell what was there when it began. */
+  records?: string | undefined;
   stop?: AbortSignal | undefined;
 }
 
@@ -57,6 +60,8 @@ const CHANGES: Record<string, FileChange["change"]> = { A: "added", D: "deleted"
 export async function changedFiles(since: Since, begun: Date): Promise<FileChange[] | null> {
   const root = repositoryRoot(since.workspace);
   if (root === undefined) return null;
+  const { records, hidden = [] } = since;
+  if (records !== undefined && (await areAsBegun(root, records, hidden, begun))) return [];
   const all = { mostNew: Number.POSITIVE_INFINITY, flagged: await hiddenFiles(root) };
   const files = await compare(since, all, async ({ changed, large, diff }) => {
     // `added TAB removed TAB path`
@@ -79,6 +84,8 @@ export async function changedFiles(since: Since, begun: Date): Promise<FileChang
 /** Names of files byte by byte. */
 const LATIN1: GitOptions = { encoding: "latin1" };
 const PATHS = ["--", ".", ...["", "/**"].map((end) => `:(exclude,glob)**/${RUNTIME_FOLDER}${end}`)];
+/** `? ` stands before files that are not in the index. */
+const LISTED = ["ls-files", "--full-name", "-t", "-z", "--modified", "--deleted"];
 const SETTINGS: [name: string, value: string][] = [
   ["core.quotePath", "false"],
   ["core.bigFileThreshold", "20m"],
@@ -97,6 +104,9 @@ interface Comparison {
   diff(how: string[], options: GitOptions): Promise<Captured>;
 }
 
+/** How an index differs from a commit: what `git diff` says while all files are as the index has them. */
+const compared = new WeakMap<IndexState, { of: string; tracked: Captured }>();
+
 /** Compares by a copy of the index in which new files have a place: nothing in the repository is written. */
 async function compare<Result>(
   { workspace, base, hidden = [], stop }: Since,
@@ -107,6 +117,8 @@ async function compare<Result>(
   if (root === undefined) return undefined;
   const empty = () => git(workspace, ["hash-object", "-t", "tree", "--stdin"], { stdin: "" });
   const since = base ?? (await empty()).stdout.trim();
+  const index = await indexState(root);
+  const of = [workspace, since, ...flagged].join("\0");
   return withIndexCopy(root, flagged, async ({ env, settings }) => {
     const options = {
       env: { ...env, GIT_DIFF_OPTS: "" },
@@ -116,14 +128,22 @@ async function compare<Result>(
     const run = (args: string[], more: GitOptions) => git(workspace, args, { ...options, ...more });
     const diff = (how: string[], more: GitOptions, without: string[] = []) =>
       run(["diff", "--no-relative", "--ignore-submodules=dirty", ...how, since, ...PATHS, ...without], more);
-    const [others, tracked] = await Promise.all([
-      run(["ls-files", "--full-name", "-z", ...untracked(workspace), ...PATHS], LATIN1),
-      diff(["--raw", "-z", "--no-renames"], LATIN1),
+    const trackedNow = () => diff(["--raw", "-z", "--no-renames"], LATIN1);
+    const before = compared.get(index);
+    const isKnown = before?.of === of;
+    const [listed, first] = await Promise.all([
+      run([...LISTED, ...untracked(workspace), ...PATHS], LATIN1),
+      isKnown ? before.tracked : trackedNow(),
     ]);
-    if (!others.ok || !tracked.ok) return undefined;
+    const entries = namesIn(listed.stdout);
+    const others = entries.flatMap((entry) => (entry.startsWith("? ") ? [entry.slice(2)] : []));
+    const isAsIndexed = others.length === entries.length;
+    const tracked = isKnown && !isAsIndexed ? await trackedNow() : first;
+    if (!listed.ok || !tracked.ok) return undefined;
+    if (isAsIndexed) compared.set(index, { of, tracked });
     const notOurs = hidden.map((name) => Buffer.from(name).toString("latin1"));
     // A repository inside, which ends in a slash, is not ours.
-    const found = namesIn(others.stdout).filter(
+    const found = others.filter(
       (name) =>
         !name.endsWith("/") &&
         !notOurs.some((other) => name === other || (other.endsWith("/") && name.startsWith(other))),

@@ -6,6 +6,7 @@ import { digest } from "../records/digest.js";
 import { has, makePrivateFolder, readJson, writeAtomic } from "../records/files.js";
 import { livingLoops, whenFree } from "../records/lock.js";
 import { git, gitFolders, lendSettings, namesIn } from "./git.js";
+import { type GitSetting, settingIn } from "./git-programs.js";
 
 /** What lets somebody write to a forge, or to the engine of a fleet, belongs to the user, and to ralph for its pushes: never to agents and checks. */
 
@@ -94,26 +95,16 @@ const isInclude = ([name]: Setting): boolean => /^include(?:if\..*)?\.path$/is.t
  * Variables by which agents and checks read the user's settings and those of the system without what is secret in
  * them: copies in the run's folder. What the files include is a part of them.
  */
-export async function cleanSettings(workspace: string, folder: string): Promise<Record<string, string>> {
-  const { ok, stdout } = await git(workspace, ["config", "--list", "--show-scope", "-z"]);
-  if (!ok) return {};
-  // The scope of each setting stands before it.
-  const fields = stdout.split("\0");
+export function cleanSettings(all: GitSetting[], folder: string): Record<string, string> {
   const copies = ["global", "system"].flatMap((scope) => {
-    const all = fields.filter((_, at) => at % 2 === 1 && fields[at - 1] === scope).map(settingIn);
-    if (!all.some(isSecret)) return [];
+    const own = all.filter(([one]) => one === scope).map(([, ...setting]) => setting);
+    if (!own.some(isSecret)) return [];
     const path = join(folder, `${scope}.gitconfig`);
-    const clean = all.filter((setting) => !(isSecret(setting) || isInclude(setting)));
+    const clean = own.filter((setting) => !(isSecret(setting) || isInclude(setting)));
     writeAtomic(path, clean.map(written).join(""));
     return [[`GIT_CONFIG_${scope.toUpperCase()}`, path]];
   });
   return Object.fromEntries(copies);
-}
-
-/** One that has no value is true. */
-function settingIn(entry: string): Setting {
-  const [name = "", ...value] = entry.split("\n");
-  return [name, value.length === 0 ? "true" : value.join("\n")];
 }
 
 /** As a file of settings has it. */
@@ -145,8 +136,9 @@ export async function withholdPasswords(
   const [common] = gitFolders(folders[0] ?? "");
   if (common === undefined) return async () => {};
   const config = join(common, "config");
-  const file = await fileFor(home, config);
   const text = existsSync(config) ? readFileSync(config, "utf8") : "";
+  if (!(mayHoldSecrets(text) || existsSync(join(home, "withheld")))) return async () => {};
+  const file = await fileFor(home, config);
   if (!(mayHoldSecrets(text) || existsSync(file))) return async () => {};
   makePrivateFolder(join(home, "withheld"));
   const settings = await whenFree(`${file}.lock`, async () => {

@@ -5,7 +5,7 @@ import { digest } from "../records/digest.js";
 import type { TreeState } from "../tree.js";
 import { asText, pathIn, stateOf, statOf } from "./content.js";
 import { git, namesIn, nulEnded, repositoryRoot } from "./git.js";
-import { copyOfIndex } from "./index-file.js";
+import { copyOfIndex, SEES_CHANGES } from "./index-file.js";
 
 /** In a folder without a repository nothing says which files are made by programs. */
 const SKIPPED = new Set([".git", ".ralph", ".ralph-active", "node_modules"]);
@@ -134,16 +134,6 @@ function forget(workspace: string): void {
 const MANY = 500;
 const SECOND_MS = 1000;
 
-/** An agent must not be able to make git blind to changes. */
-const SETTINGS: [name: string, value: string][] = [
-  // A split index would write its shared part beside the user's own.
-  ["core.splitIndex", "false"],
-  ["core.untrackedCache", "false"],
-  ["core.trustctime", "true"],
-  ["core.checkStat", "default"],
-  ["core.ignoreStat", "false"],
-];
-
 const HERE = ["--", ".", ":!.ralph"];
 const CHANGED = ["--modified", "--deleted", "--others", "--exclude-standard"];
 const IGNORED = ["--others", "--ignored", "--exclude-standard", "--directory"];
@@ -154,7 +144,7 @@ async function update(own: OwnIndex, workspace: string, stop: AbortSignal | unde
   const run = (args: string[], stdin?: Buffer): Promise<Captured> =>
     git(workspace, args, {
       env: { GIT_INDEX_FILE: own.file },
-      settings: SETTINGS,
+      settings: SEES_CHANGES,
       encoding: "latin1",
       ...(stop && { stop }),
       ...(stdin && { stdin }),

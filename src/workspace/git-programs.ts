@@ -18,11 +18,28 @@ interface NewPrograms {
 
 export type FindNewPrograms = () => Promise<NewPrograms>;
 
-export async function gitPrograms(workspace: string): Promise<GitPrograms> {
-  const { stdout: list } = await git(workspace, ["config", "--list", "--show-scope", "--includes", "-z"]);
+/** A setting of git with its scope: `system`, `global`, `local`, `worktree` or `command`. */
+export type GitSetting = [scope: string, name: string, value: string];
+
+/** All settings that count in a folder, with those that files include; of the same name the last one wins. */
+export async function gitSettings(workspace: string): Promise<GitSetting[]> {
+  const { ok, stdout } = await git(workspace, ["config", "--list", "--show-scope", "-z"]);
+  const fields = ok ? stdout.split("\0") : [];
+  return fields.flatMap((entry, at): GitSetting[] =>
+    at % 2 === 0 ? [] : [[fields[at - 1] ?? "", ...settingIn(entry)]],
+  );
+}
+
+/** One that has no value is true. */
+export function settingIn(entry: string): [name: string, value: string] {
+  const [name = "", ...value] = entry.split("\n");
+  return [name, value.length === 0 ? "true" : value.join("\n")];
+}
+
+export async function gitPrograms(workspace: string, list: GitSetting[]): Promise<GitPrograms> {
   const hooks = filesIn(await hooksFolder(workspace, list)).filter(([name]) => !name.endsWith(".sample"));
   const all: Record<string, string> = {};
-  for (const [name, value] of ownSettings(list)) all[name] = `${all[name] ?? ""}${value}\0`;
+  for (const [, name, value] of list.filter(couldNameProgram)) all[name] = `${all[name] ?? ""}${value}\0`;
   // git still obeys addresses as it kept them in its first years, where the configuration names no other.
   for (const common of gitFolders(workspace).slice(0, 1))
     for (const kind of ["remotes", "branches"])
@@ -32,17 +49,17 @@ export async function gitPrograms(workspace: string): Promise<GitPrograms> {
   return { hooks: await digest(hooks.flat().join("\0")), settings };
 }
 
-async function hooksFolder(workspace: string, list: string): Promise<string> {
+async function hooksFolder(workspace: string, list: GitSetting[]): Promise<string> {
   const [common] = gitFolders(workspace);
   // ralph's own setting of it, for the command that lists them, does not count.
-  const isUsual = !/(?:^|\0)(?!command\0)\w+\0core\.hookspath\n/.test(list);
+  const isUsual = !list.some(([scope, name]) => scope !== "command" && name === "core.hookspath");
   if (common !== undefined && isUsual) return join(common, "hooks");
   const asked = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
   return (await git(workspace, asked, { hooks: true })).stdout.replace(/\n$/, "");
 }
 
 export async function newPrograms(workspace: string, before: GitPrograms): Promise<NewPrograms> {
-  const now = await gitPrograms(workspace);
+  const now = await gitPrograms(workspace, await gitSettings(workspace));
   const names = Object.keys({ ...before.settings, ...now.settings });
   return {
     hooks: now.hooks !== before.hooks,
@@ -86,13 +103,8 @@ function filesIn(folder: string): [name: string, content: string][] {
 }
 
 /** The user's own and the system's are out of reach of an agent in a sandbox. */
-function ownSettings(list: string): [name: string, value: string][] {
-  const fields = list.split("\0");
-  return fields.flatMap((entry, index): [string, string][] => {
-    if (index % 2 === 0 || !/^(?:local|worktree)$/.test(fields[index - 1] ?? "")) return [];
-    const [name = "", ...value] = entry.split("\n");
-    return HARMLESS.test(entry) ? [] : [[name, value.join("\n")]];
-  });
+function couldNameProgram([scope, name, value]: GitSetting): boolean {
+  return ["local", "worktree"].includes(scope) && !HARMLESS.test(`${name}\n${value}`);
 }
 
 /** Agents set some of these for good reasons. The folder of the hooks is read with them. */

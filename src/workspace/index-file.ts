@@ -21,6 +21,16 @@ import {
   startOf,
 } from "./git.js";
 
+/** An agent must not be able to make git blind to changes. */
+export const SEES_CHANGES: [name: string, value: string][] = [
+  // A split index would write its shared part beside the user's own.
+  ["core.splitIndex", "false"],
+  ["core.untrackedCache", "false"],
+  ["core.trustctime", "true"],
+  ["core.checkStat", "default"],
+  ["core.ignoreStat", "false"],
+];
+
 /** Paths in the index. */
 export interface IndexState {
   /** git was told not to look at them: assume-unchanged, skip-worktree. */
@@ -34,25 +44,30 @@ export interface IndexState {
 /** The last answer for each repository, and the index that it was read from. */
 const known = new Map<string, { print: string; state: Promise<IndexState> }>();
 
-/** git replaces the file of its index when it writes it: while it is the same file, git would say the same. */
+/** git replaces the file of its index when it writes it: while it is the same file, it is the same state. */
 export function indexState(root: string): Promise<IndexState> {
   const file = existsSync(join(root, ".git")) ? join(gitFolder(root), "index") : root;
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   const print = stat === undefined ? "none" : [stat.dev, stat.ino, stat.size, stat.ctimeNs].join();
   const before = known.get(root);
   if (before?.print === print) return before.state;
-  const state = readIndex(async (args) => {
+  const run: Git = async (args) => {
     const listed = await git(root, args);
     if (!listed.ok) known.delete(root);
     return listed;
-  });
+  };
+  // Where git knows no file, there is no index.
+  const state = stat === undefined ? Promise.resolve(stateIn("")) : readIndex(run);
   known.set(root, { print, state });
   return state;
 }
 
 /** `H 100644 hash 0`, then the path: small letters are assume-unchanged, S is skip-worktree, M is unmerged. */
 export async function readIndex(run: Git, which: string[] = []): Promise<IndexState> {
-  const { stdout } = await run(["ls-files", "-v", "--stage", "-z", ...which]);
+  return stateIn((await run(["ls-files", "-v", "--stage", "-z", ...which])).stdout);
+}
+
+function stateIn(stdout: string): IndexState {
   const unusual = namesIn(stdout).filter((entry) => !/^H 1(?!60000 )/.test(entry));
   const those = (pattern: RegExp): string[] => {
     const entries = unusual.filter((entry) => pattern.test(entry));

@@ -2,17 +2,22 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { textAt } from "./content.js";
-import { commonFolder, git, gitFolder, namesIn, repositoryRoot, type Start, someOf, startOf } from "./git.js";
+import { commonFolder, git, gitFolder, repositoryRoot, type Start, someOf, startOf } from "./git.js";
+import { type GitSetting, gitSettings } from "./git-programs.js";
 import { indexState } from "./index-file.js";
 import { dirtySubmodules, unknownRepositories } from "./stage.js";
 
-/** How the repository stands now; `ignored` are the patterns to write to the file `excludes`. */
+/**
+ * How the repository stands now; `ignored` are the patterns to write to the file `excludes`. `list`: its settings, where
+ * they are known already.
+ */
 export async function takeStart(
   root: string,
   excludes: string,
   commits: boolean,
+  list?: GitSetting[],
 ): Promise<{ start: Start; ignored: string }> {
-  const [index, settings] = await Promise.all([indexState(root), settingsNow(root)]);
+  const [index, settings] = await Promise.all([indexState(root), settingsNow(root, list)]);
   const { "core.excludesfile": _, ...others } = settings;
   const start: Start = {
     root,
@@ -44,19 +49,15 @@ const DEFAULTS = {
   "core.ignorecase": "false",
 };
 
-async function settingsNow(root: string): Promise<Record<string, string>> {
+async function settingsNow(root: string, list?: GitSetting[]): Promise<Record<string, string>> {
   const usual = join(process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "git");
   const settings: Record<string, string> = {
     ...DEFAULTS,
     "core.attributesfile": join(usual, "attributes"),
     "core.excludesfile": join(usual, "ignore"),
   };
-  const pattern = `^(${Object.keys(settings).join("|").replaceAll(".", "\\.")})$`;
-  const { stdout } = await git(root, ["config", "-z", "--get-regexp", pattern]);
-  for (const entry of namesIn(stdout)) {
-    const [name = "", ...value] = entry.split("\n");
-    settings[name] = value.length === 0 ? "true" : value.join("\n").replace(/^~(?=\/)/, homedir());
-  }
+  for (const [, name, value] of list ?? (await gitSettings(root)))
+    if (name in settings) settings[name] = value.replace(/^~(?=\/)/, homedir());
   return settings;
 }
 

@@ -20,7 +20,9 @@ import {
   namesIn,
   nulEnded,
   repositoryRoot,
+  untracked,
 } from "./git.js";
+import { SEES_CHANGES } from "./index-file.js";
 import { ACTIVE_FILE, RUNTIME_FOLDER } from "./runtime.js";
 
 /** The files of a run at the end of each of its iterations, as trees of git beside its records. */
@@ -32,15 +34,7 @@ export interface Trees {
 }
 
 const OWN = [`**/${RUNTIME_FOLDER}`, `**/${RUNTIME_FOLDER}/**`, `**/${ACTIVE_FILE}`];
-const CHANGED = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard", "--", "."];
-/** An agent must not be able to make git blind to changes. */
-const SETTINGS: [string, string][] = [
-  ["core.splitIndex", "false"],
-  ["core.untrackedCache", "false"],
-  ["core.trustctime", "true"],
-  ["core.checkStat", "default"],
-  ["core.ignoreStat", "false"],
-];
+const CHANGED = ["ls-files", "-z", "--modified", "--deleted"];
 /** Of more files than that only their digests are kept, and of larger ones nothing. */
 const MOST_FILES = 5000;
 const MOST_BYTES = 20 * 1024 * 1024;
@@ -102,26 +96,44 @@ function inStore(root: string, { objects }: ReturnType<typeof storeIn>, index: s
     GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(shared),
   };
   return (args, more) =>
-    git(root, args, { ...more, env, settings: SETTINGS, encoding: "latin1", makesPrivate: true });
+    git(root, args, { ...more, env, settings: SEES_CHANGES, encoding: "latin1", makesPrivate: true });
 }
 
 /** false: git cannot tell. */
 async function bringUpToDate(root: string, run: Git, hidden: string[]): Promise<boolean> {
-  const without = [
-    ...OWN.map((path) => `:(exclude,glob)${path}`),
-    ...hidden.map((path) => `:(top,exclude,literal)${path}`),
-  ];
-  const { ok, stdout } = await run([...CHANGED, ...without]);
-  if (!ok) return false;
-  // A repository inside has a name that ends in a slash.
-  const names = [...new Set(namesIn(stdout))].filter(
-    (name) => !name.endsWith("/") && (statOf(pathIn(root, name))?.size ?? 0) <= MOST_BYTES,
-  );
-  if (names.length === 0) return true;
+  const all = await differing(run, ["--others", "--exclude-standard"], hidden);
+  const names = all?.filter((name) => (statOf(pathIn(root, name))?.size ?? 0) <= MOST_BYTES);
+  if (names === undefined || names.length === 0) return names !== undefined;
   const args = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
   const few = names.length > MOST_FILES ? ["--info-only"] : [];
   const stdin = Buffer.from(nulEnded(names), "latin1");
   return (await run([...args.slice(0, 4), ...few, ...args.slice(4)], { stdin })).ok;
+}
+
+/** Files that are not as the index has them; `others` says which new ones count. undefined: git cannot tell. */
+async function differing(run: Git, others: string[], hidden: string[]): Promise<string[] | undefined> {
+  const without = [
+    ...OWN.map((path) => `:(exclude,glob)${path}`),
+    ...hidden.map((path) => `:(top,exclude,literal)${path}`),
+  ];
+  const { ok, stdout } = await run([...CHANGED, ...others, "--", ".", ...without]);
+  // A repository inside has a name that ends in a slash.
+  return ok ? [...new Set(namesIn(stdout))].filter((name) => !name.endsWith("/")) : undefined;
+}
+
+/** Whether nobody has written the index since `begun`, nor any file. false: somebody has, or git cannot tell. */
+export async function areAsBegun(
+  root: string,
+  folder: string,
+  hidden: string[],
+  begun: Date,
+): Promise<boolean> {
+  const store = storeIn(folder);
+  const index = statOf(join(gitFolder(root), "index"));
+  // Where git knows no file, there is no index, neither then nor now.
+  const isSame = existsSync(store.begin) ? index && index.ctime < begun : !index && existsSync(store.objects);
+  if (!isSame) return false;
+  return (await differing(inStore(root, store, store.begin), untracked(root), hidden))?.length === 0;
 }
 
 /** Trees by the iteration at whose end they were taken; 0: before the first one. Those that changed nothing have none. */

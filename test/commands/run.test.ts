@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { splitWords } from "../../src/words.js";
@@ -44,6 +44,28 @@ describe("ralph run: completion", () => {
       "(?i)^(?P<all>all) TASKS? complete\\Z",
     );
     expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
+  });
+});
+
+describe("ralph run: what it costs", () => {
+  it("loads nothing that measures text where there is no terminal", async () => {
+    const p = project({}, DONE);
+    const preload = join(p.root, "preload.cjs");
+    writeFileSync(preload, "Intl.Segmenter = class { constructor() { throw new Error('measured'); } };");
+    const { code, stderr } = await p.start(["run", "-p", "go"], {
+      env: { NODE_OPTIONS: `--require=${preload}` },
+    }).result;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining("measured") });
+  });
+
+  it("reads the settings of git once, and compares with a commit only after a change", async () => {
+    const p = project({});
+    const log = join(p.root, "git.log");
+    p.program("git", `#!/bin/sh\necho "$1" >> ${log}\nexec /usr/bin/git "$@"\n`);
+    await p.ralph("loop", "go", "--agent", "/bin/echo hi", "--check", "false", "-n", "4");
+    const asked = readFileSync(log, "utf8").split("\n");
+    const times = (name: string) => asked.filter((one) => one === name).length;
+    expect({ config: times("config"), diff: times("diff") }).toEqual({ config: 1, diff: 1 });
   });
 });
 

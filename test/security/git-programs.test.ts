@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
-import { gitPrograms, newPrograms } from "../../src/workspace/git-programs.js";
+import { gitPrograms, gitSettings, newPrograms } from "../../src/workspace/git-programs.js";
 import { createProject, type Project } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 
@@ -67,7 +67,7 @@ describe("what git runs is new", () => {
     ],
   ])("%s", async (_, change, expected) => {
     p.sh("mkdir -p .git/hooks; touch .git/hooks/commit-msg; git config core.sshCommand ssh");
-    const before = await gitPrograms(p.dir);
+    const before = await gitPrograms(p.dir, await gitSettings(p.dir));
     p.sh(change);
     expect(await newPrograms(p.dir, before)).toEqual(expected);
   });

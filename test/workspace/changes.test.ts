@@ -2,14 +2,16 @@ import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { changedFiles } from "../../src/workspace/changes.js";
+import { openTrees } from "../../src/workspace/trees.js";
 import { createProject, type Project } from "../kit.js";
 
 let project: Project;
 let base: string;
 let since: Date;
+let records: string;
 
 /** All that is there now was there before the run: the run begins when the clock of the disk has moved on. */
-function beginRun(): void {
+async function beginRun(): Promise<void> {
   const probe = join(project.root, "probe");
   const now = (): Date => {
     writeFileSync(probe, "x");
@@ -18,9 +20,11 @@ function beginRun(): void {
   const before = now();
   do since = now();
   while (since <= before);
+  records = join(project.root, `records-${since.getTime()}`);
+  await openTrees(project.dir, records, [])?.begin();
 }
 
-beforeEach(() => {
+beforeEach(async () => {
   project = createProject();
   for (const [name, value] of Object.entries(project.env)) vi.stubEnv(name, value);
   project.sh(
@@ -28,12 +32,16 @@ beforeEach(() => {
   );
   base = project.sh("git rev-parse HEAD").trim();
   project.sh("mkdir -p ../folder/deep && touch ../older ../folder/a ../folder/deep/b");
-  beginRun();
+  await beginRun();
 });
 afterEach(() => vi.unstubAllEnvs());
 
-const count = async (folder = project.dir) =>
-  (await changedFiles({ workspace: folder, base }, since))?.length;
+/** With the records of the run as without them. */
+async function count(): Promise<number | undefined> {
+  const files = await changedFiles({ workspace: project.dir, base }, since);
+  expect(await changedFiles({ workspace: project.dir, base, records }, since)).toEqual(files);
+  return files?.length;
+}
 
 describe("changedFiles", () => {
   it.each([
@@ -45,6 +53,8 @@ describe("changedFiles", () => {
     ["a deletion", "rm b", 1],
     ["a name with spaces, quotes and line breaks", "echo x > $'a \"b\"\\n\\xc3\\xbc'", 1],
     ["ignored files", "echo x > y.ignored", 0],
+    ["an ignored file that was added by force", "echo x > y.ignored && git add -f y.ignored", 1],
+    ["a new file behind a new pattern", "echo x > n && echo n >> .gitignore", 1],
     [
       "ralph's own files",
       "mkdir -p .ralph sub/.ralph && echo x > .ralph/x.log && echo x > sub/.ralph/progress.md",
@@ -70,7 +80,8 @@ describe("changedFiles", () => {
 
   it("leaves out what was different before the run and was left alone", async () => {
     project.sh("echo x >> b && echo x > n && rm sub/a && mkdir other && echo x > other/o");
-    beginRun();
+    await beginRun();
+    expect(await count()).toBe(0);
     project.sh("echo x >> other/o");
     expect(await count()).toBe(1);
   });

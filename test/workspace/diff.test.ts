@@ -64,6 +64,7 @@ describe("diffSince", () => {
     ["names that look like a pattern", "echo x > ':(top)*'", /\+\+\+ b\/:\(top\)\*\n/],
     ["names that are no UTF-8", "echo LATIN > $'\\xff'", /\+LATIN\n$/],
   ])("shows %s", async (_, command, expected) => {
+    expect(await diff()).toBe("");
     project.sh(command);
     expect(await diff()).toMatch(expected);
   });

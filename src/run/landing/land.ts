@@ -7,7 +7,7 @@ import type { RunFolder } from "../../records/runs.js";
 import type { Settings } from "../../settings/schema.js";
 import { checkNames } from "../../verify/hidden.js";
 import { cleanSettings, withholdPasswords } from "../../workspace/credentials.js";
-import { newPrograms } from "../../workspace/git-programs.js";
+import { gitSettings, newPrograms } from "../../workspace/git-programs.js";
 import { asPassed, asProof, factsOf, type LandingResult, land } from "../../workspace/landing/land.js";
 import { landingMessage } from "../../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../../workspace/landing/worktree.js";
@@ -148,7 +148,8 @@ async function begin(
 /** What the checks see, as in the run itself. */
 async function surroundings({ run, spec, repository }: LandingPlan, settings: Settings) {
   const variables = variablesOf(spec, settings);
-  const env = { ...ownEnvironment(run, variables), ...(await cleanSettings(repository, run.path)) };
+  const clean = cleanSettings(await gitSettings(repository), run.path);
+  const env = { ...ownEnvironment(run, variables), ...clean };
   return { env, redact: redactorFor(variables) };
 }
 

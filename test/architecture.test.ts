@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   leaves: { lines: 1343, imports: [] },
-  process: { lines: 818, imports: [] },
+  process: { lines: 831, imports: [] },
   settings: { lines: 896, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1804, imports: [] },

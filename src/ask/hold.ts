@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findTree, type ProcessTree } from "../process/kill.js";
+import { findStrays, findTree, type ProcessTree } from "../process/kill.js";
 import { startTimeOf } from "../process/table.js";
 
 export type Hold = ReturnType<typeof createHold>;
 
 const POLL_MS = 5;
 
-/** Agents of several lanes, and what none of them may see: while it runs, they stand still and none is started. */
+/** Agents, and what none of them may see: while it runs, they stand still and none is started. */
 export function createHold() {
   /** undefined: it has no process yet. */
   const calls = new Map<object, ProcessTree | undefined>();
@@ -25,6 +25,8 @@ export function createHold() {
     for (;;) {
       const trees = [...calls.values()];
       const found = trees.flatMap((tree) => (tree === undefined ? [] : findTree(tree)));
+      // Those that agents have left where ralph did not find them.
+      found.push(...findStrays());
       const fresh = found.filter(({ pid, startTime }) => stopped.get(pid) !== startTime);
       if (fresh.length === 0 && !trees.includes(undefined)) return;
       for (const { pid, startTime } of fresh) {

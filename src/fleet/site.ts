@@ -113,12 +113,12 @@ export async function prepareClaim(
   // Lanes have worktrees of their own, and nobody works in this one.
   const { setup: command } = hasLanes ? {} : loaded.settings;
   await runSetup(workspace, { ...preparing, command, timeoutMs: SETUP_MS });
+  const revealed = revealedSpec(request as never, process.env) as unknown as typeof request;
   if (earlier !== undefined) {
     const spec = JSON.parse(readFileSync(earlier.specFile, "utf8")) as RunSpec;
     writeAtomic(earlier.specFile, `${JSON.stringify({ ...spec, ...here }, null, 2)}\n`);
-    return prepareResume(earlier, { limits: request.limits }, loaded);
+    return prepareResume(earlier, { limits: request.limits, hiddenChecks: revealed.hiddenChecks }, loaded);
   }
-  const revealed = revealedSpec(request as never, process.env) as unknown as typeof request;
   const prepared = await prepareRun({ ...revealed, origin: workspace, worktree: false }, loaded, {
     ...preparing,
     home,

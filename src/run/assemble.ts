@@ -101,10 +101,13 @@ interface RunParts {
   hidden: HiddenChecks | undefined;
 }
 
-async function hiddenOf({ hidden: given = [], folder, lane }: RunContext): Promise<HiddenChecks | undefined> {
+async function hiddenOf({ spec, hidden: given = [], folder, lane }: RunContext) {
   if (given.length === 0) return undefined;
   const { createHidden } = await import("../verify/hidden.js");
-  const hidden = createHidden(given, folder.hidden, lane?.hold.alone);
+  const { createHold } = await import("../ask/hold.js");
+  const { markChildren } = await import("../process/kill.js");
+  if (!spec.keepBackground) markChildren();
+  const hidden = createHidden(given, folder.hidden, (lane?.hold ?? createHold()).alone);
   lane?.atEnd(hidden.writeLogs);
   return hidden;
 }

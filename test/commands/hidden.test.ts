@@ -145,6 +145,19 @@ describe("a hidden check", () => {
     expect(found(p)).not.toContain(SECRET);
   });
 
+  it("is not seen by what an agent left, not even by what dropped its environment and its parent", async () => {
+    const look = 'while :; do cat /proc/[0-9]*/cmdline >> "$0"; sleep 0.01; done 2> /dev/null';
+    const p = project({
+      bash: `touch made; (env -i setsid sh -c '${look}' "$HOME/found" > /dev/null 2>&1 & echo $! > "$HOME/pid")
+        until test -s "$HOME/found"; do sleep 0.02; done`,
+      text: DONE,
+    });
+    const script = p.write("../SecretScript.sh", "sleep 0.3; test -f made");
+    const { code } = await p.start(["run", "-p", "x", "--hidden-check", `sh ${script}`]).result;
+    p.sh('kill "$(cat "$HOME/pid")"');
+    expect({ code, isSeen: found(p).includes("SecretScript") }).toEqual({ code: 0, isSeen: false });
+  });
+
   it("is not seen by the agent of another lane, which stands still meanwhile", async () => {
     const p = project();
     const script = p.write("../SecretScript.sh", "sleep 0.3; test -f made");

@@ -76,7 +76,16 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   it("goes on elsewhere when a worker is killed, with its counters, and ends the agent that it left", async () => {
     const p = fleetProject(engine.url);
     const first = p.worker();
-    const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 3', "--name", `kill-${name}`);
+    const id = await p.submit(
+      "loop",
+      "count",
+      "--check",
+      'test "$(cat n)" -ge 3',
+      "--hidden-check",
+      "test -f n",
+      "--name",
+      `kill-${name}`,
+    );
     await eventually(() => calls(p).length === 2);
     const release = hold(p);
     await eventually(() => calls(p).length >= 3);

@@ -16,7 +16,7 @@ type Given = Pick<RunRequest, "hiddenChecks" | "projectChecks" | "checkTimeout">
 export function hiddenChecksOf(given: Given, { settings }: Pick<LoadedSettings, "settings">): HiddenCheck[] {
   const { hiddenChecks: commands = [], projectChecks = true, checkTimeout } = given;
   const usual = checkTimeout === undefined ? CHECK_TIMEOUT_MS : duration("--check-timeout", checkTimeout);
-  commands.forEach(refuseNothing);
+  if (commands.some((command) => command.trim() === "")) throw invalid("--hidden-check", '""', "a command");
   const known = projectChecks ? (settings.hiddenChecks ?? []) : [];
   const own = known.map((check): Unnamed => {
     const { name, command, timeout = "" } = typeof check === "string" ? { command: check } : check;
@@ -34,10 +34,6 @@ export function hiddenChecksOf(given: Given, { settings }: Pick<LoadedSettings, 
 }
 
 type Unnamed = Omit<HiddenCheck, "name"> & { name?: string | undefined };
-
-function refuseNothing(command: string): void {
-  if (command.trim() === "") throw invalid("--hidden-check", '""', "a command");
-}
 
 /** `sh /opt/checks/all.sh` */
 const FILE = /^\s*((?:sh|bash|zsh|node|python3?|ruby|perl|deno|bun)\s+)?(\/[^\s;&|<>()$`*?'"]+)(?=\s|$)/;

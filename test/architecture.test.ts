@@ -13,7 +13,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1804, imports: [] },
   records: { lines: 2406, imports: ["process", "agents"] },
-  workspace: { lines: 3743, imports: ["process", "records"] },
+  workspace: { lines: 3724, imports: ["process", "records"] },
   sandbox: { lines: 1403, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2092, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 793, imports: ["process", "records", "workspace", "verify"] },
@@ -51,11 +51,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 1243,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2564, imports: ["process", "records", "workspace", "verify", "views"] },
+  github: { lines: 2558, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1032, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 336, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4495,
+    lines: 4498,
     imports: [
       "process",
       "settings",

@@ -26,6 +26,8 @@ interface IntakeFlags extends RequestFlags {
   trustAuthor?: boolean;
 }
 
+/** Nobody waits for an answer of the server meanwhile. */
+const PATIENCE_MS = 3 * 3_600_000;
 /** A child that is stopped may finish its step. */
 const GRACE_MS = 60_000;
 
@@ -41,19 +43,18 @@ export async function intake(flags: IntakeFlags): Promise<number> {
   const { intake: untilEnd } = await import("../github/intake.js");
   const { signals, release } = handleSignals(() => note("Received signal, shutting down..."));
   try {
-    const forge = await forgeOf(process.cwd(), { tell: note, stop: signals.stop });
+    const patience = once ? {} : { patienceMs: PATIENCE_MS };
+    const forge = await forgeOf(process.cwd(), { tell: note, stop: signals.stop, ...patience });
     await requirePush(forge);
     const words = Object.entries(asked).flatMap(([name, value]) => flagWords(name, value));
     const trust = trustAuthor ? ["--trust-author"] : [];
-    const ralph = (issue: number, stop: AbortSignal, args: string[]): Promise<number> =>
-      child(`#${issue} `, args, stop);
     const about = { label, parallel: count, once, trustAuthor, pollMs: every, home: ralphHome() };
     return await untilEnd(
       forge,
       { ...about, stop: signals.stop, tell: note },
       {
         start: (issue, name, stop) =>
-          ralph(issue, stop, [
+          child(issue, name, stop, [
             "loop",
             "--issue",
             String(issue),
@@ -65,7 +66,7 @@ export async function intake(flags: IntakeFlags): Promise<number> {
             ...(asked.baseline ? [] : ["--baseline"]),
             ...words,
           ]),
-        resume: (issue, { id }, stop) => ralph(issue, stop, ["resume", id]),
+        resume: (issue, run, stop) => child(issue, run.name(), stop, ["resume", run.id]),
       },
     );
   } finally {
@@ -86,11 +87,13 @@ async function refuseEarly(flags: RequestFlags): Promise<void> {
 }
 
 /** Another ralph; what it says is told with the issue before each line. */
-async function child(prefix: string, args: string[], stop: AbortSignal): Promise<number> {
-  const command = { file: process.execPath, args: [PROGRAM, ...args], cwd: process.cwd(), env: process.env };
+async function child(issue: number, name: string, stop: AbortSignal, args: string[]): Promise<number> {
+  const { CLAIM } = await import("../github/intake.js");
+  const env = { ...process.env, [CLAIM]: name };
+  const command = { file: process.execPath, args: [PROGRAM, ...args], cwd: process.cwd(), env };
   const lines = { stdout: createLineSplitter(), stderr: createLineSplitter() };
   const tell = (from: keyof typeof lines, texts: string[]): void => {
-    for (const text of texts) process[from].write(`${prefix}${harmless(text)}\n`);
+    for (const text of texts) process[from].write(`#${issue} ${harmless(text)}\n`);
   };
   const running = run(command, { stop, graceMs: GRACE_MS });
   let step = await running.next();

@@ -1,22 +1,8 @@
 import { z } from "zod";
-import { RalphError } from "../errors.js";
 import { harmlessLine } from "../views/harmless.js";
 import type { Comment, ForgeCheck, Issue, LineComment, Person, PullRequest, Review } from "./forge.js";
-import type { GhAnswer } from "./gh.js";
 
 /** What GitHub answers, as far as ralph reads it. */
-
-export function parsed<T>(schema: z.ZodType<T>, { text }: GhAnswer, host: string): T {
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new RalphError(`${host} gave an answer that ralph does not understand`, {
-      code: "forge_answer",
-      hint: "is it GitHub? GH_HOST names another host",
-      cause,
-    });
-  }
-}
 
 const text = z
   .string()

@@ -26,9 +26,17 @@ export interface Feedback {
   failure: string | null;
 }
 
+/** What people want, unless `more` says otherwise. */
+const feedback = (id: string, what: string, text: string, more: Partial<Feedback> = {}): Feedback => ({
+  ...{ id, what, text, thread: null, failure: null },
+  ...more,
+});
+
 /** All that is on a pull request. */
 export interface Seen {
   pull: PullRequest;
+  /** undefined: the branch is gone that it is to be merged into. */
+  base: string | undefined;
   checks: ForgeCheck[];
   reviews: Review[];
   lineComments: LineComment[];
@@ -37,14 +45,15 @@ export interface Seen {
 
 export async function look(forge: Forge, number: number): Promise<Seen> {
   const pull = await forge.pulls.get(number);
-  if (!pull.isOpen) return { pull, checks: [], reviews: [], lineComments: [], comments: [] };
-  const [checks, reviews, lineComments, comments] = await Promise.all([
+  if (!pull.isOpen) return { pull, base: "", checks: [], reviews: [], lineComments: [], comments: [] };
+  const [base, checks, reviews, lineComments, comments] = await Promise.all([
+    forge.branch(pull.base),
     forge.checks.of(pull.head.commit),
     forge.reviews.list(number),
     forge.reviews.comments(number),
     forge.issues.comments(number),
   ]);
-  return { pull, checks, reviews, lineComments, comments };
+  return { pull, base, checks, reviews, lineComments, comments };
 }
 
 const STOP = /^\s*\/ralph stop\s*$/m;
@@ -61,33 +70,22 @@ const stopId = (comment: number): string => `stop:${comment}`;
 
 /** What people with write access want: reviews that request changes, and line comments. */
 export function requests({ reviews, lineComments }: Seen, handled: string[]): Feedback[] {
-  const isOpen = ({ id }: Feedback): boolean => !handled.includes(id);
-  const isStanding = (review: Review, at: number): boolean =>
-    !reviews
-      .slice(at + 1)
-      .some(({ author, isApproval }) => isApproval && author.login === review.author.login);
+  const isAsked = (one: Review | LineComment): boolean =>
+    !(isOwn(one) || STOP.test(one.body)) && one.author.mayWrite;
+  const isApproved = ({ author }: Review, at: number): boolean =>
+    reviews.slice(at + 1).some((later) => later.isApproval && later.author.login === author.login);
   const asked = reviews
-    .filter((review, at) => review.wantsChanges && review.author.mayWrite && isStanding(review, at))
-    .filter((review) => !isOwn(review) && review.body.trim() !== "" && !STOP.test(review.body))
-    .map(({ id, author, body }): Feedback => {
+    .filter((one, at) => one.wantsChanges && one.body.trim() !== "" && !isApproved(one, at) && isAsked(one))
+    .map(({ id, author, body }) => {
       const text = quoted(`A review that requests changes, by ${who(author)}`, body);
-      return { id: `review:${id}`, what: `a review by ${author.login}`, text, thread: null, failure: null };
+      return feedback(`review:${id}`, `a review by ${author.login}`, text);
     });
-  const onLines = lineComments
-    .filter((comment) => !isOwn(comment) && comment.author.mayWrite && !STOP.test(comment.body))
-    .map((comment): Feedback => {
-      const { id, author, path, line, inReplyTo } = comment;
-      const where = line === null ? path : `${path}:${line}`;
-      const what = `a comment by ${author.login} on ${where}`;
-      return {
-        id: `line:${id}`,
-        what,
-        text: lineText(comment, lineComments),
-        thread: inReplyTo ?? id,
-        failure: null,
-      };
-    });
-  return [...asked, ...onLines].filter(isOpen);
+  const onLines = lineComments.filter(isAsked).map((comment) => {
+    const { id, author, path, line, inReplyTo } = comment;
+    const what = `a comment by ${author.login} on ${line === null ? path : `${path}:${line}`}`;
+    return feedback(`line:${id}`, what, lineText(comment, lineComments), { thread: inReplyTo ?? id });
+  });
+  return [...asked, ...onLines].filter(({ id }) => !handled.includes(id));
 }
 
 /** The comment, the lines that it is about, and what was said before in its thread. */
@@ -116,23 +114,16 @@ export async function failedChecks(
   redact: (text: string) => string,
 ): Promise<Feedback[]> {
   if (checks.some(({ status }) => status === "running")) return [];
-  const failed = checks.filter(({ status }) => status === "failed");
-  const open = failed.filter(({ name }) => !handled.includes(checkId(pull, name)));
+  const open = checks.filter(
+    ({ status, name }) => status === "failed" && !handled.includes(checkId(pull, name)),
+  );
   return Promise.all(
-    open.map(async (check): Promise<Feedback> => {
+    open.map(async (check) => {
+      const { name } = check;
       const log = excerptOf(await forge.checks.log(check), redact);
-      const text = quoted(
-        `The check "${check.name}" failed on ${fullName(forge.repo)}. Its log, in short`,
-        log,
-      );
-      const failure = `${encodeURIComponent(check.name)}:${await likeness([log])}`;
-      return {
-        id: checkId(pull, check.name),
-        what: `check ${check.name} failed`,
-        text,
-        thread: null,
-        failure,
-      };
+      const text = quoted(`The check "${name}" failed on ${fullName(forge.repo)}. Its log, in short`, log);
+      const failure = `${encodeURIComponent(name)}:${await likeness([log])}`;
+      return feedback(checkId(pull, name), `check ${name} failed`, text, { failure });
     }),
   );
 }
@@ -149,22 +140,17 @@ function excerptOf(log: string, redact: (text: string) => string): string {
 /** The branch cannot be merged as it is; `commit` is what it has to take in. */
 export function conflict(name: string, commit: string): Feedback {
   const text = `The branch conflicts with ${name}. Run "git merge ${commit}", resolve the conflicts so that what both sides meant holds, and commit the merge.`;
-  return {
-    id: `conflict:${commit}`,
-    what: `a conflict with ${name}`,
-    text,
-    thread: null,
-    failure: `conflict:${commit}`,
-  };
+  const id = `conflict:${commit}`;
+  return feedback(id, `a conflict with ${name}`, text, { failure: id });
 }
 
 /** The task of a round. */
-export function roundTask(pull: PullRequest, feedback: Feedback[], asked: string): string {
+export function roundTask(pull: PullRequest, all: Feedback[], asked: string): string {
   return [
     `Settle what came back about pull request #${pull.number}.`,
     `The work on this branch (${pull.head.branch}) is that pull request.`,
     WHOSE,
-    ...feedback.map(({ text }) => text),
+    ...all.map(({ text }) => text),
     "Add new commits: no rebase, no amend, no reset, and no push. Do not weaken a check. If you do not do what somebody asks, say why in your final message: it is given as the answer.",
     "What the work was about at first:",
     asked,

@@ -17,11 +17,18 @@ import {
   type Seen,
   stopWords,
 } from "./feedback.js";
-import { type Context, change, type FollowOptions, following, type Rounds, spentIn } from "./following.js";
-import { fullName } from "./forge.js";
+import { fullName, isPassing, type PullRequest } from "./forge.js";
 import { fetchBranch } from "./push.js";
 import { forgeOf, requirePush } from "./remote.js";
-import { settle } from "./round.js";
+import {
+  type Context,
+  change,
+  type FollowOptions,
+  following,
+  type Rounds,
+  settle,
+  spentIn,
+} from "./round.js";
 import { takeOver } from "./take-over.js";
 
 /** Why it is over; undefined: it goes on. */
@@ -40,8 +47,7 @@ export async function follow(
   options: FollowOptions,
   rounds: Rounds,
 ): Promise<NonNullable<End>> {
-  const free = whenFree(join(run.path, "follow.lock"), () => untilEnd(run, options, rounds), 0);
-  return free.catch((error: unknown) => {
+  return whenFree(join(run.path, "follow.lock"), () => untilEnd(run, options, rounds), 0).catch((error) => {
     if (!(error instanceof RalphError && error.code === "turn_held")) throw error;
     throw new RalphError(`another ralph follows the pull request of run ${run.name()}`, {
       code: "follow_held",
@@ -80,9 +86,7 @@ const INTERRUPTED = { reason: "interrupted", exitCode: 130 };
 /** A network that is down ends nothing: it is told, and looked at again. */
 function afterError(error: unknown, { tell, stop }: Context): End {
   if (stop.aborted) return INTERRUPTED;
-  const isPassing =
-    error instanceof RalphError && ["forge_unreachable", "forge_limited"].includes(error.code);
-  if (!isPassing) throw error;
+  if (!(error instanceof RalphError && isPassing(error))) throw error;
   tell(`${harmlessLine(error.message)}; trying again`);
   return undefined;
 }
@@ -103,19 +107,16 @@ function begin(run: RunFolder, { maxRounds, maxCostUsd }: FollowOptions): { numb
 
 /** Ones of forks are not ralph's to push to. */
 async function requireOwnBranch({ forge, number, branch }: Context): Promise<void> {
-  const { head, isOpen, base } = await forge.pulls.get(number);
-  if (!isOpen) return;
+  const pull = await forge.pulls.get(number);
+  const { head, isOpen, base } = pull;
   const isOwn = head.repository.toLowerCase() === fullName(forge.repo).toLowerCase();
-  if (!isOwn || head.branch !== branch)
+  if (isOpen && !(isOwn && head.branch === branch))
     throw new RalphError(
       `pull request ${number} comes from ${head.repository}:${head.branch}, not from ${branch}`,
-      {
-        code: "pull_foreign",
-        hint: "ralph follows only pull requests whose branch it has pushed itself",
-      },
+      { code: "pull_foreign", hint: "ralph follows only pull requests whose branch it has pushed itself" },
     );
-  if ((await forge.branch(base)) === undefined)
-    throw new RalphError(`the base of pull request ${number} is gone: ${base}`, {
+  if (isOpen && (await forge.branch(base)) === undefined)
+    throw new RalphError(baseGone(pull), {
       code: "base_gone",
       hint: `${forge.commands.setBase(number, "BRANCH")} names another one`,
     });
@@ -141,13 +142,18 @@ async function step(context: Context): Promise<End> {
 function endOf(context: Context, seen: Seen): End {
   const { number, run } = context;
   if (seen.pull.isMerged) return { reason: `pull request ${number} is merged`, exitCode: 0 };
-  if (!seen.pull.isOpen) return { reason: `pull request ${number} was closed without a merge`, exitCode: 1 };
+  const over = (reason: string): End => ({ reason, exitCode: 1 });
+  if (!seen.pull.isOpen) return over(`pull request ${number} was closed without a merge`);
+  if (seen.base === undefined) return over(baseGone(seen.pull));
   const { handled } = following(context);
   const stop = stopWords(seen, handled);
   if (stop === undefined) return undefined;
   change(run, { handled: [...handled, stop.id] });
-  return { reason: `${stop.by} said /ralph stop`, exitCode: 1 };
+  return over(`${stop.by} said /ralph stop`);
 }
+
+const baseGone = ({ number, base }: PullRequest): string =>
+  `the base of pull request ${number} is gone: ${base}`;
 
 async function feedbackOn(context: Context, seen: Seen): Promise<Feedback[]> {
   const { forge, checkout } = context;
@@ -169,14 +175,14 @@ async function takeOverPushed(context: Context, { pull }: Seen): Promise<End | F
   if (tip == null || pull.head.commit === tip) return undefined;
   const now = await fetchBranch(forge, checkout, branch);
   const taken = await takeOver(worktree, tip, now);
-  if (taken === "rewritten")
-    return { reason: `somebody rewrote ${branch}; look at it in ${worktree}`, exitCode: 1 };
   if (taken === "conflict") return conflict(`what others pushed to ${branch}`, now);
-  if (taken === "blocked")
-    return {
-      reason: `what others pushed to ${branch} cannot be taken over: ${worktree} is not clean`,
-      exitCode: 1,
+  if (taken !== "taken") {
+    const why = {
+      rewritten: `somebody rewrote ${branch}; look at it in ${worktree}`,
+      blocked: `what others pushed to ${branch} cannot be taken over: ${worktree} is not clean`,
     };
+    return { reason: why[taken], exitCode: 1 };
+  }
   tell(`took over what others pushed to ${branch} (${now.slice(0, 12)})`);
   keepDelivery(run, { ...(deliveryOf(run) as Delivery), tip: now });
   return undefined;

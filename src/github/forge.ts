@@ -1,3 +1,5 @@
+import type { RalphError } from "../errors.js";
+
 /** One kind of forge, such as GitHub: `remote.ts` lists them, and another one is one more file. */
 export interface ForgeKind {
   name: string;
@@ -158,6 +160,11 @@ export interface LineComment extends Comment {
   hunk: string;
   /** The comment that began its thread, if it is not that one. */
   inReplyTo: number | null;
+}
+
+/** What passes by itself: a network that is down, a limit that lasts longer than anybody waits. */
+export function isPassing({ code }: RalphError): boolean {
+  return ["forge_unreachable", "forge_limited"].includes(code);
 }
 
 const FIRST_WAIT_MS = 1000;

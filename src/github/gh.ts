@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { z } from "zod";
 import { RalphError } from "../errors.js";
 import { type Captured, capture } from "../process/capture.js";
 import { which, withOuterPath } from "../process/which.js";
-import { type ForgeOptions, waitAfter } from "./forge.js";
+import { type ForgeOptions, fullName, type Repo, waitAfter } from "./forge.js";
+import { markerOf } from "./markers.js";
+
+/** GitHub's API by the user's own gh: REST alone, so that gh's version does not matter, and tokens stay its own. */
 
 /** An answer of the server, whatever it says. */
 export interface GhAnswer {
@@ -11,30 +15,11 @@ export interface GhAnswer {
   text: string;
 }
 
-interface GhRequest {
-  method: Method;
-  path: string;
-  body?: unknown;
-  etag?: string | undefined;
-}
-
-/** Looks for what a request may have made whose answer got lost. */
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+/** Looks for what a request made whose answer got lost. */
 type Find = () => Promise<unknown>;
 
-export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-
-/** How gh is asked: REST alone, so that its version does not matter, and tokens stay its own. */
-interface GhOptions extends ForgeOptions {
-  host: string;
-}
-
-export interface Gh {
-  /** The same answer as before costs nothing: the server is asked whether it has changed. */
-  get(path: string): Promise<GhAnswer>;
-  /** All pages. */
-  list(path: string): Promise<unknown[]>;
-  write(method: Method, path: string, body?: unknown, find?: Find): Promise<GhAnswer>;
-}
+export type RepoApi = ReturnType<typeof apiOf>;
 
 const TIMEOUT_MS = 30_000;
 const GRACE_MS = 500;
@@ -44,93 +29,135 @@ const UNKNOWN_WAIT_MS = 60_000;
 const MAX_PAGES = 50;
 const FULL_PAGE = 100;
 
-export function createGh(options: GhOptions): Gh {
-  const { host, patienceMs, tell, stop } = options;
-  const known = new Map<string, { etag: string; answer: GhAnswer }>();
-  let waitedMs = 0;
+/** The API of one repository: paths that begin with "/" are below it. */
+export function apiOf(repo: Repo, options: ForgeOptions) {
+  const { host } = repo;
+  const known = new Map<string, GhAnswer>();
+  const at = (path: string): string => (/^(?:\/|$)/.test(path) ? `repos/${fullName(repo)}${path}` : path);
 
-  const wait = async (ms: number): Promise<void> => {
-    await sleep(ms, undefined, { signal: stop }).catch(() => {});
-    if (stop?.aborted) throw interrupted();
-  };
-
-  /** Waits as long as the server wants to be left alone. */
-  const waitOut = async (limitMs: number): Promise<void> => {
-    if (waitedMs + limitMs > patienceMs) throw limited(host, limitMs);
-    waitedMs += limitMs;
-    tell(`${host} limits requests: continuing in ${Math.ceil(limitMs / 1000)} s`);
-    await wait(limitMs);
-  };
-
-  /** What may have been done, though its answer got lost; undefined: it is to be asked again, after a while. */
-  const afterLoss = async (failure: RalphError, lost: number, find?: Find): Promise<GhAnswer | undefined> => {
-    if (failure.code === "gh_login") throw failure;
-    const found = await find?.();
-    if (found !== undefined) return { status: 200, headers: new Map(), text: JSON.stringify(found) };
-    if (lost >= TRIES) throw failure;
-    await wait(waitAfter(lost - 1));
-    return undefined;
-  };
-
-  /** An answer that counts: limits are waited out, and what got lost is looked for before it is asked again. */
-  const ask = async (request: GhRequest, find?: Find, tries = 1): Promise<GhAnswer> => {
-    const asked = await call(options, request);
-    if (stop?.aborted) throw interrupted();
-    const answer = answerIn(asked);
-    if (answer === undefined || answer.status >= 500) {
-      const failure = failureOf(asked, answer, host, `${request.method} ${request.path}`);
-      return (await afterLoss(failure, tries, find)) ?? ask(request, find, tries + 1);
-    }
-    const limitMs = limitOf(answer);
-    if (limitMs === undefined) return answer;
-    await waitOut(limitMs);
-    return ask(request, find, tries);
-  };
-
+  /** The same answer as before costs nothing: the server is asked whether it has changed. */
   const get = async (path: string): Promise<GhAnswer> => {
     const before = known.get(path);
-    const answer = await ask({ method: "GET", path, etag: before?.etag });
-    if (answer.status === 304 && before !== undefined) return before.answer;
-    const etag = answer.headers.get("etag");
-    if (etag !== undefined && answer.status === 200) known.set(path, { etag, answer });
+    const answer = await ask(host, options, { method: "GET", path, etag: before?.headers.get("etag") });
+    if (answer.status === 304 && before !== undefined) return before;
+    if (answer.status === 200 && answer.headers.has("etag")) known.set(path, answer);
     return answer;
   };
 
+  /** All pages. */
+  const items = async (path: string): Promise<unknown[]> => {
+    const all: unknown[] = [];
+    let next: string | undefined = at(`${path}${path.includes("?") ? "&" : "?"}per_page=${FULL_PAGE}`);
+    for (let page = 0; next !== undefined && page < MAX_PAGES; page += 1) {
+      const answer: GhAnswer = checked(await get(next), host, next);
+      const found = itemsIn(JSON.parse(answer.text));
+      all.push(...found);
+      // The same full page may have another one behind it the next time.
+      if (found.length >= FULL_PAGE) known.delete(next);
+      next = nextPage(answer);
+    }
+    return all;
+  };
+
+  const write = (method: Method, path: string, body?: unknown, find?: Find): Promise<GhAnswer> =>
+    ask(host, options, { method, path: at(path), body }, find);
+
   return {
-    get,
-    async list(path) {
-      const all: unknown[] = [];
-      let next: string | undefined = path;
-      for (let page = 0; next !== undefined && page < MAX_PAGES; page += 1) {
-        const answer: GhAnswer = checked(await get(next), host, next);
-        const items = itemsIn(JSON.parse(answer.text));
-        all.push(...items);
-        // The same full page may have another one behind it the next time.
-        if (items.length >= FULL_PAGE) known.delete(next);
-        next = nextPage(answer);
-      }
-      return all;
+    repo,
+    items,
+    /** These two return the answer as it came, whatever it is. */
+    get: (path: string) => get(at(path)),
+    write,
+    async all<T>(schema: z.ZodType<T>, path: string): Promise<T[]> {
+      return (await items(path)).map((one) => schema.parse(one));
     },
-    write: async (method, path, body, find) => ask({ method, path, body }, find),
+    /** undefined: it is not there, or not for this login. */
+    async find<T>(schema: z.ZodType<T>, path: string): Promise<T | undefined> {
+      const answer = await get(at(path));
+      if ([404, 410].includes(answer.status)) return undefined;
+      return parsed(schema, checked(answer, host, at(path)), host);
+    },
+    async send(method: Method, path: string, body?: unknown): Promise<void> {
+      const answer = await write(method, path, body);
+      // What is to be removed may be gone.
+      if (!(method === "DELETE" && answer.status === 404)) checked(answer, host, at(path));
+    },
+    /** Writes a text with a marker: one whose answer got lost is looked for among `where`. */
+    async say<T>(schema: z.ZodType<T>, path: string, body: string, where = path): Promise<T> {
+      const marker = markerOf(body) ?? body;
+      const find = async (): Promise<unknown> =>
+        (await items(where)).find((one) => String((one as { body?: unknown }).body).includes(marker));
+      return parsed(schema, checked(await write("POST", path, { body }, find), host, at(path)), host);
+    },
   };
 }
 
-async function call({ host, stop }: GhOptions, { method, path, body, etag }: GhRequest): Promise<Captured> {
+interface GhRequest {
+  method: Method;
+  path: string;
+  body?: unknown;
+  etag?: string | undefined;
+}
+
+/** An answer that counts: limits are waited out, and what got lost is looked for before it is asked again. */
+async function ask(host: string, options: ForgeOptions, request: GhRequest, find?: Find): Promise<GhAnswer> {
+  const { patienceMs, tell, stop } = options;
+  let [lost, waitedMs] = [0, 0];
+  for (;;) {
+    const answer = await call(host, request, stop);
+    if (answer instanceof RalphError) {
+      const found = await find?.();
+      if (found !== undefined) return { status: 200, headers: new Map(), text: JSON.stringify(found) };
+      lost += 1;
+      if (lost >= TRIES) throw answer;
+      await wait(waitAfter(lost - 1), stop);
+      continue;
+    }
+    const limitMs = limitOf(answer);
+    if (limitMs === undefined) return answer;
+    waitedMs += limitMs;
+    if (waitedMs > patienceMs) throw limited(host, limitMs);
+    tell(`${host} limits requests: going on in ${Math.ceil(limitMs / 1000)} s`);
+    await wait(limitMs, stop);
+  }
+}
+
+async function wait(ms: number, stop: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, { signal: stop }).catch(() => {});
+  if (stop?.aborted) throw interrupted();
+}
+
+/** An error: there was no answer, or one of a server that is broken. */
+async function call(
+  host: string,
+  { method, path, body, etag }: GhRequest,
+  stop: AbortSignal | undefined,
+): Promise<GhAnswer | RalphError> {
   const headers = [
-    ["Accept", "application/vnd.github+json"],
-    ["X-GitHub-Api-Version", "2022-11-28"],
-    ...(body === undefined ? [] : [["Content-Type", "application/json"]]),
-    ...(etag === undefined ? [] : [["If-None-Match", etag]]),
-  ].flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+    "Accept: application/vnd.github+json",
+    "X-GitHub-RepoApi-Version: 2022-11-28",
+    ...(body === undefined ? [] : ["Content-Type: application/json"]),
+    ...(etag === undefined ? [] : [`If-None-Match: ${etag}`]),
+  ].flatMap((header) => ["--header", header]);
   const input = body === undefined ? [] : ["--input", "-"];
-  return capture(
-    {
-      ...{ file: ghProgram(), cwd: "/", env: ghEnvironment() },
-      args: ["api", "--include", "--hostname", host, "--method", method, ...headers, ...input, path],
-      ...(body !== undefined && { stdin: JSON.stringify(body) }),
-    },
-    { timeoutMs: TIMEOUT_MS, graceMs: GRACE_MS, ...(stop && { stop }) },
-  );
+  const args = ["api", "--include", "--hostname", host, "--method", method, ...headers, ...input, path];
+  const stdin = body === undefined ? {} : { stdin: JSON.stringify(body) };
+  const asked = await runGh(args, { timeoutMs: TIMEOUT_MS, graceMs: GRACE_MS, ...(stop && { stop }) }, stdin);
+  if (stop?.aborted) throw interrupted();
+  const answer = answerIn(asked);
+  if (answer !== undefined && answer.status < 500) return answer;
+  const { exitCode, stderr, timedOut } = asked;
+  if (exitCode === 4 || /gh auth login/.test(stderr))
+    throw new RalphError(`gh is not logged in to ${host}`, {
+      code: "gh_login",
+      hint: `gh auth login --hostname ${host}`,
+    });
+  const said = answer === undefined ? stderr.trim().split("\n", 1)[0] : `HTTP ${answer.status}`;
+  const why = timedOut ? `no answer within ${TIMEOUT_MS / 1000} s` : said || "gh gave no answer";
+  return new RalphError(`cannot reach ${host}: ${why} (${method} ${path})`, {
+    code: "forge_unreachable",
+    hint: "check the network and https://githubstatus.com, then try again",
+  });
 }
 
 /** It asks nothing, and says nothing of its own. */
@@ -148,73 +175,46 @@ export function ghProgram(): string {
   });
 }
 
+const runGh = (
+  args: string[],
+  options: Parameters<typeof capture>[1] = {},
+  more: { stdin?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Captured> =>
+  capture({ file: ghProgram(), args, cwd: "/", env: ghEnvironment(), ...more }, options);
+
 /** Whether gh has a login of its own for a host: tokens in variables are for any, and tell nothing. */
 export async function isLoggedIn(host: string): Promise<boolean> {
-  const own = Object.entries(ghEnvironment()).filter(
-    ([name]) => !/^G(?:H|ITHUB)(?:_ENTERPRISE)?_TOKEN$/.test(name),
-  );
-  const args = ["auth", "token", "--hostname", host];
-  return (await capture({ file: ghProgram(), args, cwd: "/", env: Object.fromEntries(own) })).ok;
+  const isToken = /^G(?:H|ITHUB)(?:_ENTERPRISE)?_TOKEN$/;
+  const own = Object.entries(ghEnvironment()).filter(([name]) => !isToken.test(name));
+  return (await runGh(["auth", "token", "--hostname", host], {}, { env: Object.fromEntries(own) })).ok;
 }
 
 /** `gh version 2.23.0` */
 export async function ghVersion(): Promise<string> {
-  const file = ghProgram();
-  const { stdout } = await capture({ file, args: ["--version"], cwd: "/", env: ghEnvironment() });
-  return `${stdout.split("\n", 1)[0]?.replace(/ \(.*/, "") || "gh"} at ${file}`;
+  const { stdout } = await runGh(["--version"]);
+  return `${stdout.split("\n", 1)[0]?.replace(/ \(.*/, "") || "gh"} at ${ghProgram()}`;
 }
 
 /** undefined: there was no answer. */
 function answerIn({ stdout }: Captured): GhAnswer | undefined {
-  const [, status] = /^HTTP\/[\d.]+ (\d{3})/.exec(stdout) ?? [];
+  const [head = "", status] = /^HTTP\/[\d.]+ (\d{3})[\s\S]*?(?:\r?\n\r?\n|$)/.exec(stdout) ?? [];
   if (status === undefined) return undefined;
-  const [head = "", separator = ""] = /^[\s\S]*?(\r?\n\r?\n)/.exec(stdout) ?? [stdout];
-  const lines = head
-    .slice(0, head.length - separator.length)
-    .split(/\r?\n/)
-    .slice(1);
-  const headers = new Map(lines.map((line) => splitAt(line, ": ")));
-  return { status: Number(status), headers, text: stdout.slice(head.length) };
-}
-
-function splitAt(line: string, separator: string): [string, string] {
-  const at = line.indexOf(separator);
-  return [line.slice(0, at).toLowerCase(), line.slice(at + separator.length)];
+  const headers = [...head.matchAll(/^([^\s:]+): (.*?)\r?$/gm)].map(
+    ([, name = "", value = ""]) => [name.toLowerCase(), value] as const,
+  );
+  return { status: Number(status), headers: new Map(headers), text: stdout.slice(head.length) };
 }
 
 /** How long the server wants to be left alone; undefined: it does not say so. */
 function limitOf({ status, headers, text }: GhAnswer): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
-  const after = Number(headers.get("retry-after"));
-  if (headers.has("retry-after") && Number.isFinite(after)) return Math.max(1, after) * 1000;
+  const after = Number(headers.get("retry-after") ?? Number.NaN);
+  if (Number.isFinite(after)) return Math.max(1, after) * 1000;
   if (headers.get("x-ratelimit-remaining") === "0") {
     const resetMs = Number(headers.get("x-ratelimit-reset")) * 1000 - Date.now();
     return Math.max(1000, Number.isFinite(resetMs) ? resetMs : UNKNOWN_WAIT_MS);
   }
   return status === 429 || /rate limit|abuse detection/i.test(text) ? UNKNOWN_WAIT_MS : undefined;
-}
-
-function failureOf(
-  { exitCode, stderr, timedOut }: Captured,
-  answer: GhAnswer | undefined,
-  host: string,
-  asked: string,
-): RalphError {
-  if (exitCode === 4 || /gh auth login/.test(stderr))
-    return new RalphError(`gh is not logged in to ${host}`, {
-      code: "gh_login",
-      hint: `gh auth login --hostname ${host}`,
-    });
-  const said = stderr.trim().split("\n", 1)[0] ?? "";
-  const why = timedOut
-    ? `no answer within ${TIMEOUT_MS / 1000} s`
-    : answer === undefined
-      ? said || "gh gave no answer"
-      : `HTTP ${answer.status}`;
-  return new RalphError(`cannot reach ${host}: ${why} (${asked})`, {
-    code: "forge_unreachable",
-    hint: "check the network and https://githubstatus.com, then try again",
-  });
 }
 
 /** The answer, unless the server refused. */
@@ -231,6 +231,18 @@ export function checked(answer: GhAnswer, host: string, what: string): GhAnswer 
     ...(status === 403 && { hint: "the login of gh may not do this: gh auth status shows its scopes" }),
     ...(status === 404 && { hint: "it does not exist, or the login of gh may not see it: gh auth status" }),
   });
+}
+
+export function parsed<T>(schema: z.ZodType<T>, { text }: GhAnswer, host: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new RalphError(`${host} gave an answer that ralph does not understand`, {
+      code: "forge_answer",
+      hint: "is it GitHub? GH_HOST names another host",
+      cause,
+    });
+  }
 }
 
 /** What the server says is wrong, with its details. */

@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import { RalphError } from "../errors.js";
 import { quoteWord } from "../words.js";
 import * as answers from "./answers.js";
@@ -10,8 +9,7 @@ import {
   type PullRequest,
   type Repo,
 } from "./forge.js";
-import { checked, createGh, ghProgram, isLoggedIn, type Method, messageIn } from "./gh.js";
-import { markerOf } from "./markers.js";
+import { apiOf, checked, ghProgram, isLoggedIn, messageIn, parsed, type RepoApi } from "./gh.js";
 
 /** GitHub, and GitHub Enterprise, by the user's own gh. */
 export const GITHUB: ForgeKind = {
@@ -44,13 +42,15 @@ function github(repo: Repo, options: ForgeOptions): Forge {
     },
 
     async repository() {
-      const found = await api.read(answers.RepositoryAnswer, "");
+      const found = await api.find(answers.RepositoryAnswer, "");
+      if (found === undefined)
+        throw unknown(repo, "", "it does not exist, or the login of gh may not see it: gh auth status");
       return { defaultBranch: found.default_branch, canPush: found.permissions?.push ?? true };
     },
 
     async self() {
-      const answer = await api.top("user");
-      return answer.status === 200 ? answers.parsed(answers.Self, answer, repo.host).login : undefined;
+      const answer = await api.get("user");
+      return answer.status === 200 ? parsed(answers.Self, answer, repo.host).login : undefined;
     },
 
     async branch(name) {
@@ -64,67 +64,12 @@ function github(repo: Repo, options: ForgeOptions): Forge {
     reviews: reviewsOf(api),
   };
 }
-
-type Api = ReturnType<typeof apiOf>;
-
-/** The API of one repository: paths begin below it. */
-function apiOf(repo: Repo, options: ForgeOptions) {
-  const { host } = repo;
-  const gh = createGh({ ...options, host });
-  const at = (path: string): string => `repos/${fullName(repo)}${path}`;
-  const items = (path: string): Promise<unknown[]> =>
-    gh.list(at(`${path}${path.includes("?") ? "&" : "?"}per_page=100`));
-  return {
-    repo,
-    items,
-    top: (path: string) => gh.get(path),
-    get: (path: string) => gh.get(at(path)),
-    async read<T>(schema: z.ZodType<T>, path: string): Promise<T> {
-      return answers.parsed(schema, checked(await gh.get(at(path)), host, at(path)), host);
-    },
-    /** undefined: it is not there. */
-    async find<T>(schema: z.ZodType<T>, path: string): Promise<T | undefined> {
-      const answer = await gh.get(at(path));
-      if (answer.status === 404 || answer.status === 410) return undefined;
-      return answers.parsed(schema, checked(answer, host, at(path)), host);
-    },
-    async all<T>(schema: z.ZodType<T>, path: string): Promise<T[]> {
-      return (await items(path)).map((one) => schema.parse(one));
-    },
-    /** Returns the answer as it came, whatever it is. */
-    write: (method: Method, path: string, body?: unknown, found?: () => Promise<unknown>) =>
-      gh.write(method, at(path), body, found),
-    async send(method: Method, path: string, body?: unknown): Promise<void> {
-      checked(await gh.write(method, at(path), body), host, at(path));
-    },
-    async remove(path: string): Promise<void> {
-      const answer = await gh.write("DELETE", at(path));
-      if (answer.status !== 404) checked(answer, host, at(path));
-    },
-    /** Writes a text with a marker: one that got lost on the way is looked for among `where`. */
-    async say<T>(schema: z.ZodType<T>, path: string, body: string, where: string): Promise<T> {
-      const marker = markerOf(body) ?? body;
-      const find = async (): Promise<unknown> =>
-        (await items(where)).find((one) => String((one as { body?: unknown }).body).includes(marker));
-      return answers.parsed(
-        schema,
-        checked(await gh.write("POST", at(path), { body }, find), host, at(path)),
-        host,
-      );
-    },
-  };
-}
-
-function issuesOf(api: Api): Forge["issues"] {
-  const name = fullName(api.repo);
+function issuesOf(api: RepoApi): Forge["issues"] {
   return {
     async get(number) {
       const found = await api.find(answers.IssueAnswer, `/issues/${number}`);
       if (found !== undefined) return found;
-      throw new RalphError(`${name} has no issue ${number} that gh may see`, {
-        code: "issue_unknown",
-        hint: "gh issue list shows those that are open",
-      });
+      throw unknown(api.repo, `issue ${number}`, "gh issue list shows those that are open");
     },
 
     async list({ label, milestone }) {
@@ -136,31 +81,34 @@ function issuesOf(api: Api): Forge["issues"] {
     },
 
     comments: (number) => api.all(answers.IssueComment, `/issues/${number}/comments`),
-    comment(number, body) {
-      const path = `/issues/${number}/comments`;
-      return api.say(answers.IssueComment, path, body, path);
-    },
+    comment: (number, body) => api.say(answers.IssueComment, `/issues/${number}/comments`, body),
     edit: (comment, body) => api.send("PATCH", `/issues/comments/${comment}`, { body }),
-    remove: (comment) => api.remove(`/issues/comments/${comment}`),
+    remove: (comment) => api.send("DELETE", `/issues/comments/${comment}`),
     addLabel: (number, label) => api.send("POST", `/issues/${number}/labels`, { labels: [label] }),
-    removeLabel: (number, label) => api.remove(`/issues/${number}/labels/${encodeURIComponent(label)}`),
+    removeLabel: (number, label) =>
+      api.send("DELETE", `/issues/${number}/labels/${encodeURIComponent(label)}`),
   };
 }
 
+function unknown(repo: Repo, what: string, hint: string): RalphError {
+  const where = what === "" ? repo.host : fullName(repo);
+  return new RalphError(`${where} has no ${what || fullName(repo)} that gh may see`, {
+    code: "forge_404",
+    hint,
+  });
+}
+
 /** By its number or its title. */
-async function milestoneNumber(api: Api, given: string): Promise<number> {
+async function milestoneNumber(api: RepoApi, given: string): Promise<number> {
   if (/^\d+$/.test(given)) return Number(given);
   const known = await api.all(answers.Milestone, "/milestones?state=all");
   const found = known.find(({ title }) => title === given);
   if (found !== undefined) return found.number;
   const names = known.map(({ title }) => title).join(", ");
-  throw new RalphError(`${fullName(api.repo)} has no milestone ${given}`, {
-    code: "milestone_unknown",
-    hint: names === "" ? "it has none" : `it has: ${names}`,
-  });
+  throw unknown(api.repo, `milestone ${given}`, names === "" ? "it has none" : `it has: ${names}`);
 }
 
-function pullsOf(api: Api): Forge["pulls"] {
+function pullsOf(api: RepoApi): Forge["pulls"] {
   const { host, owner } = api.repo;
   const headOf = (branch: string): string => encodeURIComponent(`${owner}:${branch}`);
   const of = async (branch: string): Promise<PullRequest | undefined> => {
@@ -174,10 +122,7 @@ function pullsOf(api: Api): Forge["pulls"] {
     async get(number) {
       const found = await api.find(answers.Pull, `/pulls/${number}`);
       if (found !== undefined) return found;
-      throw new RalphError(`${fullName(api.repo)} has no pull request ${number} that gh may see`, {
-        code: "pull_unknown",
-        hint: "gh pr list shows those that are open",
-      });
+      throw unknown(api.repo, `pull request ${number}`, "gh pr list shows those that are open");
     },
 
     async open({ title, body, branch, base, isDraft }) {
@@ -185,8 +130,7 @@ function pullsOf(api: Api): Forge["pulls"] {
       const find = async () => (await api.items(`/pulls?head=${headOf(branch)}&state=open`))[0];
       const asked = { title, body, head: branch, base, draft: isDraft };
       const answer = await api.write("POST", "/pulls", asked, find);
-      if (answer.status !== 422)
-        return answers.parsed(answers.Pull, checked(answer, host, "the pull request"), host);
+      if (answer.status !== 422) return parsed(answers.Pull, checked(answer, host, "the pull request"), host);
       // Another ralph was quicker: GitHub itself allows one for a branch and a base.
       const found = /already exists/i.test(answer.text) ? await of(branch) : undefined;
       if (found?.isOpen) return found;
@@ -207,7 +151,7 @@ function pullsOf(api: Api): Forge["pulls"] {
   };
 }
 
-function checksOf(api: Api): Forge["checks"] {
+function checksOf(api: RepoApi): Forge["checks"] {
   return {
     async of(commit) {
       const [runs, statuses] = await Promise.all([
@@ -230,7 +174,7 @@ function checksOf(api: Api): Forge["checks"] {
   };
 }
 
-function reviewsOf(api: Api): Forge["reviews"] {
+function reviewsOf(api: RepoApi): Forge["reviews"] {
   return {
     list: (pull) => api.all(answers.ReviewAnswer, `/pulls/${pull}/reviews`),
     comments: (pull) => api.all(answers.ReviewComment, `/pulls/${pull}/comments`),

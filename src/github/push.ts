@@ -82,9 +82,9 @@ function pushOptions({ gitSettings }: Forge): GitOptions {
     timeoutMs: PUSH_MS,
     settings: [
       ...gitSettings,
-      // A server that is silent for a minute is given up.
+      // A server that is silent for so many seconds is given up.
       ["http.lowSpeedLimit", "1"],
-      ["http.lowSpeedTime", "60"],
+      ["http.lowSpeedTime", "30"],
     ],
   };
 }
@@ -112,10 +112,11 @@ async function takeTurn(tell: (text: string) => void): Promise<void> {
   }
 }
 
+/** A 403 without a word of the server is one of its limits, which git does not wait out. */
 const isDenied = (stderr: string): boolean =>
-  /authentication failed|could not read (?:username|password)|permission (?:to .* )?denied|\b40[13]\b|repository not found/i.test(
+  /authentication failed|could not read (?:username|password)|permission (?:to .* )?denied|\b401\b|repository not found/i.test(
     stderr,
-  );
+  ) || /^remote: [\s\S]*\b403\b/m.test(stderr);
 
 /** What the server said, without what git adds. */
 function saidBy(stderr: string): string {

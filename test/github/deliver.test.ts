@@ -125,6 +125,10 @@ describe("ralph pr", () => {
     hub.fault("POST .*/pulls$", "drop");
     hub.fault("GET repos/octo/demo$", 502);
     hub.fault("GET .*/git/ref", "limit");
+    // A limit of the server, as git tells it.
+    const refusal = "fatal: unable to access: The requested URL returned error: 403";
+    const once = `case " $* " in *" push "*) [ -e ${hub.dir}/tried ] || { : > ${hub.dir}/tried; echo "${refusal}" >&2; exit 128; };; esac`;
+    p.program("git", `#!/bin/sh\n${once}\nPATH=/usr/local/bin:/usr/bin:/bin exec git "$@"\n`);
     const { code, stderr } = await p.ralph("pr", "--reviewer", "mona");
     expect([code, stderr]).toEqual([0, expect.stringContaining("limits requests")]);
     expect(hub.pulls()).toMatchObject([{ asked: ["mona"] }]);

@@ -10,7 +10,7 @@ interface State {
   lineComments: Thing[];
   checks: Thing[];
   requests: string[];
-  faults: { match: string; kind: number | "drop" | "limit"; times: number }[];
+  faults: { match: string; kind: number | "drop" | "limit" | "hang"; times: number }[];
   login: string;
   canPush: boolean;
   signedIn: boolean;

@@ -61,9 +61,16 @@ export function answerAsGh(dir, args) {
   const known = args.find((arg) => arg.startsWith("If-None-Match: "))?.slice("If-None-Match: ".length);
   const answer = state.change((all) => answerTo(all, request, known));
   if (answer === "lost") return fail(1, "EOF\n");
+  if (answer.status === "hang") return untilKilled();
   const lines = Object.entries(answer.headers ?? {}).map(([name, one]) => `${name}: ${one}\r\n`);
   process.stdout.write(`HTTP/2.0 ${answer.status} X\r\n${lines.join("")}\r\n${answer.text ?? ""}`);
   if (answer.status >= 300) fail(1, `gh: HTTP ${answer.status}\n`);
+}
+
+/** No answer comes; ends with whoever waits for it. */
+function untilKilled() {
+  const { ppid } = process;
+  setInterval(() => process.ppid !== ppid && process.exit(1), 20);
 }
 
 function fail(code, text) {

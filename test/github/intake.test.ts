@@ -94,6 +94,53 @@ describe("ralph intake", () => {
   });
 });
 
+describe("ralph intake, when something breaks", () => {
+  it("goes on with a claim that it made just before it was killed", async () => {
+    const { p, hub } = githubProject(FIX);
+    hub.issue(3, { labels: ["ralph"] });
+    // The answer to the first label of its own comes too late.
+    hub.fault("POST .*/issues/3/labels", "hang");
+    const killed = p.start(ONCE);
+    await eventually(() => hub.requests(/^POST .*\/issues\/3\/labels/) === 1);
+    killed.child.kill("SIGKILL");
+    await killed.result;
+    expect(await p.ralph(...ONCE)).toMatchObject({ code: 0 });
+    expect([hub.pulls().length, labels(hub, 3)]).toEqual([1, ["ralph", "ralph:done"]]);
+    expect(said(hub).match(/ralph:claim/g)).toHaveLength(1);
+  });
+
+  it("finishes what a kill left half reported", async () => {
+    const { p, hub } = githubProject(FIX);
+    hub.issue(3, { labels: ["ralph"] });
+    hub.fault("DELETE .*labels/ralph%3Aworking", "hang");
+    const killed = p.start(ONCE);
+    await eventually(() => hub.requests(/^DELETE .*working/) === 1);
+    killed.child.kill("SIGKILL");
+    await killed.result;
+    expect(labels(hub, 3)).toEqual(["ralph", "ralph:working", "ralph:done"]);
+    expect(await p.ralph(...ONCE)).toMatchObject({ code: 0 });
+    expect([labels(hub, 3), p.calls()]).toEqual([["ralph", "ralph:done"], 1]);
+    expect(said(hub)).not.toContain("<!-- ralph:claim ");
+  });
+
+  it("asks back where the work cannot be delivered, and goes on after failures of the network", async () => {
+    const { p, hub } = githubProject({});
+    hub.issue(3, { labels: ["ralph"] });
+    hub.fault("GET .*/issues$", 502, 4);
+    const running = p.start(["intake", "--check", "true"]);
+    await running.until((output) => output.includes("issue 3: there is nothing to deliver"));
+    running.child.kill("SIGINT");
+    expect(await running.result).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining("trying again"),
+    });
+    expect([labels(hub, 3), said(hub)]).toEqual([
+      ["ralph", "ralph:blocked"],
+      expect.stringContaining("has no pull request: there is nothing to deliver: main has all of it."),
+    ]);
+  });
+});
+
 describe("a claim", () => {
   const at = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
   const claim = (id: number, hours: number, role = "COLLABORATOR") => ({

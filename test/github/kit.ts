@@ -80,7 +80,7 @@ git fetch -q origin`);
         known.checks.push({ id: known.next, sha, name, conclusion, log });
       });
     },
-    fault(match: string, kind: number | "drop" | "limit", times = 1): void {
+    fault(match: string, kind: number | "drop" | "limit" | "hang", times = 1): void {
       state.change(({ faults }) => void faults.push({ match, kind, times }));
     },
     pulls: () => state.read().pulls,

@@ -1,10 +1,20 @@
-import { constants, copyFileSync, cpSync, existsSync, lstatSync, mkdirSync, rmdirSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../../errors.js";
 import { capture } from "../../process/capture.js";
 import { createRedactor } from "../../records/redact.js";
 import { withoutCredentials } from "../credentials.js";
-import { git, headCommit, namesIn, quietEnvironment, repositoryRoot, someOf } from "../git.js";
+import { git, gitFolders, headCommit, namesIn, quietEnvironment, repositoryRoot, someOf } from "../git.js";
 import { notIgnored, oneLine, ownGit, requireFreeName, type Worktree, whatIsAt } from "./worktree.js";
 
 /** How a new worktree is made ready. */
@@ -57,7 +67,9 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
 async function fill(origin: string, { path, branch, workspace }: Worktree, setup: Setup): Promise<string[]> {
   const { signal: stop, timeoutMs } = setup;
   const args = ["worktree", "add", "--quiet", path, branch];
-  const added = await git(origin, args, { timeoutMs, hooks: true, ...(stop && { stop }) });
+  const add = () => git(origin, args, { timeoutMs, hooks: true, ...(stop && { stop }) });
+  let added = await add();
+  for (let tries = 0; tries < 20 && (await isHalfMade(origin, added.stderr)); tries += 1) added = await add();
   if (!added.ok) {
     // git leaves no worktree behind when it fails by itself.
     const isHook = added.exitCode !== null && existsSync(join(path, ".git"));
@@ -70,6 +82,18 @@ async function fill(origin: string, { path, branch, workspace }: Worktree, setup
   if (loose.length > 0) setup.tell(`warning: ${what}; ralph does not commit it`);
   await runSetup(workspace, setup);
   return copied;
+}
+
+const HALF_MADE_MS = 5000;
+
+/** A kill of git in the middle leaves a worktree for which git refuses all others. A new one may be in the making. */
+async function isHalfMade(origin: string, stderr: string): Promise<boolean> {
+  const [, name] = /failed to read .*\/worktrees\/([^/]+)\/commondir/.exec(stderr) ?? [];
+  const folder = join(gitFolders(origin)[0] ?? "", "worktrees", name ?? "");
+  if (name === undefined || !existsSync(folder)) return false;
+  if (Date.now() - lstatSync(folder).mtimeMs < HALF_MADE_MS) await sleep(HALF_MADE_MS / 10);
+  else rmSync(folder, { recursive: true });
+  return true;
 }
 
 /** Makes a checkout ready that git has made. Returns the files that were copied into it. */

@@ -66,6 +66,13 @@ describe("a new worktree", () => {
     expect(traces()).toEqual(NOTHING);
   });
 
+  it("is made where a kill of git has left half of another one", async () => {
+    p.sh(
+      "git worktree add -q ../half && cd .git/worktrees/half && : > commondir && touch -d '1 minute ago' .",
+    );
+    expect(existsSync(join(await made(), ".git"))).toBe(true);
+  });
+
   it.each([
     ["locked", "git worktree lock ../project-worktrees/one"],
     [

@@ -135,7 +135,7 @@ async function call(
 ): Promise<GhAnswer | RalphError> {
   const headers = [
     "Accept: application/vnd.github+json",
-    "X-GitHub-RepoApi-Version: 2022-11-28",
+    "X-GitHub-Api-Version: 2022-11-28",
     ...(body === undefined ? [] : ["Content-Type: application/json"]),
     ...(etag === undefined ? [] : [`If-None-Match: ${etag}`]),
   ].flatMap((header) => ["--header", header]);

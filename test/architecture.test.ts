@@ -13,7 +13,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1804, imports: [] },
   records: { lines: 2406, imports: ["process", "agents"] },
-  workspace: { lines: 3725, imports: ["process", "records"] },
+  workspace: { lines: 3767, imports: ["process", "records"] },
   sandbox: { lines: 1403, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2092, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 793, imports: ["process", "records", "workspace", "verify"] },

@@ -21,7 +21,7 @@ const ALIAS = { "jsonc-parser": join(ROOT, "node_modules/jsonc-parser/lib/esm/ma
 
 /** Parts of Node that few commands use are loaded with the first use. */
 const RARE =
-  /(?<==)require\((["'`])(node:(?:crypto|fs\/promises|http|http2|https|module|net|readline|readline\/promises|stream|stream\/consumers|tty|zlib))\1\)/g;
+  /(?<==)require\((["'`])(node:(?:crypto|fs\/promises|http|http2|https|module|net|readline|readline\/promises|stream|stream\/consumers|tty|v8|zlib))\1\)/g;
 const RARELY = `const rarely = (name) => new Proxy({}, {
   get: (_, key) => (key === "default" ? require(name) : require(name)[key]),
 });`;

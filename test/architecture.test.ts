@@ -8,11 +8,11 @@ import { describe, expect, test } from "vitest";
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   leaves: { lines: 1343, imports: [] },
-  process: { lines: 831, imports: [] },
+  process: { lines: 837, imports: [] },
   settings: { lines: 896, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1804, imports: [] },
-  records: { lines: 2406, imports: ["process", "agents"] },
+  records: { lines: 2410, imports: ["process", "agents"] },
   workspace: { lines: 3767, imports: ["process", "records"] },
   sandbox: { lines: 1403, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2092, imports: ["process", "records", "workspace", "sandbox"] },

@@ -44,7 +44,11 @@ function github(repo: Repo, options: ForgeOptions): Forge {
     async repository() {
       const found = await api.find(answers.RepositoryAnswer, "");
       if (found === undefined)
-        throw unknown(repo, "", "it does not exist, or the login of gh may not see it: gh auth status");
+        throw unknown(
+          repo.host,
+          `repository ${fullName(repo)}`,
+          "it does not exist, or the login of gh may not see it: gh auth status",
+        );
       return { defaultBranch: found.default_branch, canPush: found.permissions?.push ?? true };
     },
 
@@ -69,7 +73,7 @@ function issuesOf(api: RepoApi): Forge["issues"] {
     async get(number) {
       const found = await api.find(answers.IssueAnswer, `/issues/${number}`);
       if (found !== undefined) return found;
-      throw unknown(api.repo, `issue ${number}`, "gh issue list shows those that are open");
+      throw unknown(fullName(api.repo), `issue ${number}`, "gh issue list shows those that are open");
     },
 
     async list({ label, milestone }) {
@@ -90,12 +94,8 @@ function issuesOf(api: RepoApi): Forge["issues"] {
   };
 }
 
-function unknown(repo: Repo, what: string, hint: string): RalphError {
-  const where = what === "" ? repo.host : fullName(repo);
-  return new RalphError(`${where} has no ${what || fullName(repo)} that gh may see`, {
-    code: "forge_404",
-    hint,
-  });
+function unknown(where: string, what: string, hint: string): RalphError {
+  return new RalphError(`${where} has no ${what} that gh may see`, { code: "forge_404", hint });
 }
 
 /** By its number or its title. */
@@ -105,7 +105,7 @@ async function milestoneNumber(api: RepoApi, given: string): Promise<number> {
   const found = known.find(({ title }) => title === given);
   if (found !== undefined) return found.number;
   const names = known.map(({ title }) => title).join(", ");
-  throw unknown(api.repo, `milestone ${given}`, names === "" ? "it has none" : `it has: ${names}`);
+  throw unknown(fullName(api.repo), `milestone ${given}`, names === "" ? "it has none" : `it has: ${names}`);
 }
 
 function pullsOf(api: RepoApi): Forge["pulls"] {
@@ -122,7 +122,7 @@ function pullsOf(api: RepoApi): Forge["pulls"] {
     async get(number) {
       const found = await api.find(answers.Pull, `/pulls/${number}`);
       if (found !== undefined) return found;
-      throw unknown(api.repo, `pull request ${number}`, "gh pr list shows those that are open");
+      throw unknown(fullName(api.repo), `pull request ${number}`, "gh pr list shows those that are open");
     },
 
     async open({ title, body, branch, base, isDraft }) {

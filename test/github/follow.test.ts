@@ -100,7 +100,7 @@ describe("ralph follow", () => {
     expect(p.calls()).toBe(2);
   });
 
-  it("ends when the rounds have cost what they may, when it is closed, and when somebody says so", async () => {
+  it("ends when the rounds have cost what they may, when it is closed or its base is gone, and when somebody says so", async () => {
     const { p, hub, number } = await opened({ bash: commit("more.txt"), cost: 2 });
     hub.lineComment(number, { body: "One." });
     const following = p.start(["follow", "--max-cost", "2"]);
@@ -113,6 +113,14 @@ describe("ralph follow", () => {
     hub.comment(number, { body: "/ralph stop", login: "mallory", role: "NONE" });
     hub.comment(number, { body: "Enough.\n/ralph stop" });
     expect(await p.ralph("follow")).toMatchObject({ code: 1, stdout: "octo said /ralph stop\n" });
+    const main = hub.git("rev-parse", "main");
+    const again = p.start(["follow"]);
+    await again.until((output) => output.includes("following pull request"));
+    hub.git("update-ref", "-d", "refs/heads/main");
+    const gone = `the base of pull request ${number} is gone: main`;
+    expect(await again.result).toMatchObject({ code: 1, stdout: `${gone}\n` });
+    expect(await p.ralph("follow")).toMatchObject({ code: 2, stderr: expect.stringContaining(gone) });
+    hub.git("update-ref", "refs/heads/main", main);
     hub.change(({ pulls }) => void Object.assign(pulls[0] as object, { state: "closed" }));
     expect(await p.ralph("follow")).toMatchObject({
       code: 1,

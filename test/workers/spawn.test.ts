@@ -76,9 +76,9 @@ describe("ralph spawn", () => {
     [
       "lop task",
       2,
-      "lop is no loop (did you mean loop? Loops are run, loop, race, stories run, pipeline run; a command goes after --)",
+      "lop is not a loop (did you mean loop? Loops are run, loop, race, stories run, pipeline run; a command goes after --)",
     ],
-    ["stories status", 2, "stories status is no loop (did you mean stories run?"],
+    ["stories status", 2, "stories status is not a loop (did you mean stories run?"],
     ["--max-cost 2 loop task --check true", 2, "--max-cost stands before loop"],
   ])("refuses %s and leaves nothing behind", async (args, code, message) => {
     const p = createWorkers();

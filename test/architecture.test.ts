@@ -55,7 +55,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   setup: { lines: 1032, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 336, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4498,
+    lines: 4491,
     imports: [
       "process",
       "settings",

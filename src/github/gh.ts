@@ -117,7 +117,7 @@ async function ask(host: string, options: ForgeOptions, request: GhRequest, find
     if (limitMs === undefined) return answer;
     waitedMs += limitMs;
     if (waitedMs > patienceMs) throw limited(host, limitMs);
-    tell(`${host} limits requests: going on in ${Math.ceil(limitMs / 1000)} s`);
+    tell(`${host} limits requests: continuing in ${Math.ceil(limitMs / 1000)} s`);
     await wait(limitMs, stop);
   }
 }

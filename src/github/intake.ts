@@ -157,7 +157,7 @@ function goOn({ issue, home, tell }: Context, workers: Workers, claim: IssueClai
   const run = ownRun(home, name);
   const state = run?.state();
   if (run === undefined || state === undefined) return undefined;
-  tell(`issue ${issue.number}: going on with ${name}, which was cut off`);
+  tell(`issue ${issue.number}: continuing ${name}, which was cut off`);
   // One that has ended is only to be reported.
   const isOver = state.status === "finished" && state.reason !== "interrupted";
   const work: Job["work"] = async (stop) =>
@@ -260,7 +260,7 @@ async function report({ forge, issue, tell }: Context, mine: IssueClaim, run: Ru
     tell(`issue ${number}: ${outcome}`);
   };
   const asks = (text: string, outcome: string): Promise<void> => {
-    const again = "Answer here, and ralph goes on. It listens to people with write access.";
+    const again = "Answer here, and ralph continues. It listens only to people with write access.";
     return end(`${text}\n\n${again}`, `asked ${mine.name} ${iterations}`, BLOCKED, outcome);
   };
   const because = (text?: string): string => (text ? `: ${harmlessLine(text)}` : "");

@@ -59,7 +59,7 @@ function landedText(landed: LandOutcome & { kind: "landed" }): string {
   );
   const brought = branchAt(repository) === into ? `updated the checkout ${repository}\n` : "";
   const proof = receipt === undefined ? (unproven ?? "") : `ralph verify ${quoteWord(receipt)} re-checks it`;
-  return `LandOutcome in ${into}: ${harmlessLine(title)} (${how})\n${brought}${proof && `${proof}\n`}`;
+  return `Landed in ${into}: ${harmlessLine(title)} (${how})\n${brought}${proof && `${proof}\n`}`;
 }
 
 /** Nothing was verified, or somebody else was at work: the same command may do it later. */

@@ -63,7 +63,7 @@ export async function readyToStart(
   const dirty = files.filter((file) => !own.startsWith(file) && !file.startsWith(own));
   if (dirty.length > 0)
     warnings.push(
-      `not committed yet: ${someOf(dirty)}. an agent that runs git add -A commits it, too (commit or stash it first if that matters)`,
+      `not committed yet: ${someOf(dirty)}; an agent that runs git add -A commits it, too (commit or stash it first if that matters)`,
     );
   return { dirty, warnings };
 }

@@ -29,6 +29,8 @@ export interface LaneEvents {
     message: string;
     /** The commit that the lane has to be merged with. */
     target: string;
+    /** The commit that was not landed: its review stands as long as its changes do. */
+    tip?: string;
   };
   /** The queue cannot land its work, and no agent can change that. */
   "lane.blocked": {

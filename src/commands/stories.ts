@@ -171,10 +171,9 @@ export async function run(flags: RunFlags): Promise<number> {
   const last = runsOf(ralphHome(), folder, "workspace").at(-1);
   const unverified = last === undefined ? [] : await putBackUnverified(folder, last);
   const tasks = tasksIn(dir, project, rules);
-  const { prompt, prd } = storyFiles(dir);
+  const { prd } = storyFiles(dir);
   const isApart = (parallel ?? flags.worktree) !== undefined;
-  writeMissing(folder, isApart);
-  readTextFile("prompt template", prompt, project);
+  await requirePrompt(folder, isApart);
   const { dirty, warnings } = await readyToStart(folder, isApart);
   const open = openStories(tasks, rules).length;
   if (open === 0) {
@@ -212,12 +211,17 @@ export async function run(flags: RunFlags): Promise<number> {
   });
 }
 
-/** People need to write only the list. */
-function writeMissing(folder: StoriesFolder, isApart: boolean): void {
-  if (existsSync(join(folder.project, storyFiles(folder.dir).prompt))) return;
-  note(`created ${writeTemplates(folder).join(", ")}`);
-  const hint = 'git add -A && git commit -m "Plan"';
-  if (isApart) throw failure("tasks_uncommitted", "a worktree holds only what is committed", hint);
+/** People need to write only the list. A worktree has its own prompt template where one is committed. */
+async function requirePrompt(folder: StoriesFolder, isApart: boolean): Promise<void> {
+  const { project, dir } = folder;
+  const { prompt } = storyFiles(dir);
+  if (!existsSync(join(project, prompt))) {
+    if (isApart && (await git(project, ["cat-file", "-e", `HEAD:./${prompt}`])).ok) return;
+    note(`created ${writeTemplates(folder).join(", ")}`);
+    const hint = 'git add -A && git commit -m "Plan"';
+    if (isApart) throw failure("tasks_uncommitted", "a worktree holds only what is committed", hint);
+  }
+  readTextFile("prompt template", prompt, project);
 }
 
 /** tasks.json may name another branch than the one that the agents work on. */
@@ -244,12 +248,8 @@ export async function status(flags: FolderFlags & PrintFlags & { stats?: boolean
   const shown = lanes && standingOfLanes(lanes);
   const landed = shown?.filter(({ standing }) => standing === "landed").length ?? 0;
   const { columns } = process.stdout;
-  const here =
-    landed === 0 || run !== null || landings !== undefined
-      ? []
-      : [
-          `Landed:  ${plural(landed, "story", "stories")}, not in this folder yet: ralph land ${latest?.name()}`,
-        ];
+  const where = `Landed:  ${plural(landed, "story", "stories")}, not in this folder yet: ralph land ${latest?.name()}`;
+  const here = landed === 0 || run !== null || landings !== undefined ? [] : [where];
   return printAs(flags, { ...board, ...(shown && { lanes: shown }) }, () =>
     isFresh
       ? [`No stories yet. Write ${storyFiles(folder.dir).tasks}, or let an agent ask you: ralph stories plan`]

@@ -1,5 +1,6 @@
 import type { FileChange } from "../events.js";
-import { git, namesIn } from "../workspace/git.js";
+import { fileChanges } from "../workspace/changes.js";
+import { git, namesIn, pairsIn } from "../workspace/git.js";
 
 /** The text of a file in a commit; empty where it has none. */
 export async function textAtCommit(repository: string, commit: string, file: string): Promise<string> {
@@ -14,27 +15,26 @@ export async function filesBetween(repository: string, from: string, to: string)
   return namesIn((await git(repository, [...DIFF, "--name-only", from, to])).stdout);
 }
 
-const CHANGES: Record<string, FileChange["change"]> = { A: "added", D: "deleted" };
-
 /** The same with what was done to each. */
 export async function changesBetween(repository: string, from: string, to: string): Promise<FileChange[]> {
   const [counts, kinds] = await Promise.all([
     git(repository, [...DIFF, "--numstat", from, to]),
     git(repository, [...DIFF, "--name-status", from, to]),
   ]);
-  const fields = namesIn(kinds.stdout);
-  const letters = new Map(
-    fields.flatMap((field, at) => (at % 2 === 0 ? [[fields[at + 1] ?? "", field]] : [])),
+  return fileChanges(
+    namesIn(counts.stdout),
+    new Map(pairsIn(kinds.stdout).map(([how, path]) => [path, how])),
   );
-  const count = (text: string): number | null => (text === "-" ? null : Number(text));
-  return namesIn(counts.stdout).map((record) => {
-    const [added = "", removed = "", ...rest] = record.split("\t");
-    const path = rest.join("\t");
-    return {
-      path,
-      change: CHANGES[letters.get(path) ?? ""] ?? "modified",
-      added: count(added),
-      removed: count(removed),
-    };
-  });
+}
+
+/** A word that is the same for the same changes, wherever they stand; `except`: files that do not count. */
+export async function patchBetween(
+  repository: string,
+  [from, to]: [from: string | undefined, to: string],
+  except: string[],
+): Promise<string> {
+  const paths = ["--", ...except.map((file) => `:(top,exclude,literal)${file}`)];
+  const args = ["diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"];
+  const { stdout: stdin } = await git(repository, [...args, from ?? to, to, ...paths]);
+  return (await git(repository, ["patch-id", "--stable"], { stdin })).stdout.split(" ")[0] ?? "";
 }

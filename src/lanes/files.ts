@@ -37,7 +37,18 @@ function linesOnlyIn(text: string, other: string): string {
 
 /** The list with a story that has to be worked on and reviewed anew. */
 export function reopened(text: string, story: string): string {
+  return changed(text, story, FRESH);
+}
+
+/** The list with a story whose review is the one that it has in another list. */
+export function reviewedAsIn(reviewed: string, text: string, story: string): string {
+  const own = storiesIn(treeIn(reviewed)).find((one) => one["id"] === story) ?? {};
+  const fields = Object.keys(FRESH).map((field) => [field, own[field]]);
+  return changed(text, story, Object.fromEntries(fields));
+}
+
+function changed(text: string, story: string, fields: Record<string, unknown>): string {
   const tasks = treeIn(text);
-  const userStories = storiesIn(tasks).map((one) => (one["id"] === story ? { ...one, ...FRESH } : one));
+  const userStories = storiesIn(tasks).map((one) => (one["id"] === story ? { ...one, ...fields } : one));
   return `${JSON.stringify({ ...tasks, userStories }, null, 2)}\n`;
 }

@@ -60,6 +60,8 @@ export interface Stories extends StoriesSetup {
   heads: Map<string, { head: string; files: string[] }>;
   /** Files as they are in commits, by the commit and the path. */
   texts: Map<string, string>;
+  /** Their files in the latest merge. */
+  merged: Record<string, string>;
   /** What lanes that have not begun are known to wait for. */
   waits: Map<string, string>;
 }
@@ -69,7 +71,7 @@ export function listFor(setup: StoriesSetup, state: RunState): Stories {
   return {
     ...{ ...setup, state, branch: `ralph/${run}`, target: `refs/heads/ralph/${run}`, tip: base },
     ...{ tasks: undefined, names: new Map(), own: ownFiles(repository, spec.dir), turn: createSlots(1) },
-    ...{ heads: new Map(), texts: new Map(), waits: new Map() },
+    ...{ heads: new Map(), texts: new Map(), merged: {}, waits: new Map() },
   };
 }
 
@@ -98,7 +100,8 @@ export function storyIn({ tasks, names }: Stories, lane: string): Story {
   return tasks?.userStories.find(({ id }) => names.get(id) === lane) as Story;
 }
 
-function ownFiles(repository: string, dir: string): Stories["own"] {
+/** From the top of the repository on. */
+export function ownFiles(repository: string, dir: string): Stories["own"] {
   const { tasks, progress } = storyFiles(dir);
   const above = relative(repositoryRoot(repository) ?? repository, repository);
   return { tasks: join(above, tasks), progress: join(above, progress) };

@@ -6,14 +6,7 @@ import { writeAlone } from "../records/files.js";
 import { laneOf } from "../records/lanes.js";
 import type { Lane } from "../records/run-state.js";
 import { asPassed, asProof, factsOf, type LandingResult, land } from "../workspace/landing/land.js";
-import {
-  commitOf,
-  isPartOf,
-  landingMessage,
-  type MergedFiles,
-  mergeBase,
-  type Sides,
-} from "../workspace/landing/merge.js";
+import { commitOf, isPartOf, landingMessage, mergeBase, type Sides } from "../workspace/landing/merge.js";
 import { unfinished } from "../workspace/start.js";
 import { filesBetween } from "./commits.js";
 import { mergedProgress, mergedTasks, reopened } from "./files.js";
@@ -61,6 +54,8 @@ async function* landLane(stories: Stories, lane: string): Next {
   );
   switch (result.kind) {
     case "landed":
+      for (const [file, text] of Object.entries(stories.merged))
+        stories.texts.set(`${result.new}:${file}`, text);
       return yield* landed(stories, lane, result, result.checks.map(asProof), prover.proof(result.new));
     case "nothing":
       return yield* landed(stories, lane, { old: result.old, new: result.old, tip }, []);
@@ -96,7 +91,10 @@ function tryLanding(stories: Stories, lane: string, { tip, prover, tell }: Try):
   return land({
     ...{ repository, target, tip, worktree, earlier, signal: signals.kill },
     message: landingMessage(`${id}: ${title}`, run),
-    merged: (sides) => merged(stories, lane, sides),
+    merged: async (sides) => {
+      stories.merged = await merged(stories, lane, sides);
+      return stories.merged;
+    },
     ...prover,
     started: (move) =>
       tell({ type: "landing.started", into, stories: [id], ...move, checks: stories.checks }),
@@ -104,7 +102,11 @@ function tryLanding(stories: Stories, lane: string, { tip, prover, tell }: Try):
 }
 
 /** What becomes of the files of the stories: they never conflict. */
-async function merged(stories: Stories, lane: string, { base, target, tip }: Sides): Promise<MergedFiles> {
+async function merged(
+  stories: Stories,
+  lane: string,
+  { base, target, tip }: Sides,
+): Promise<Stories["merged"]> {
   const { own } = stories;
   const text = (commit: string, file: string) => textIn(stories, commit, file);
   const tasks = await Promise.all([text(target, own.tasks), text(tip, own.tasks)]);
@@ -176,7 +178,7 @@ async function* refused(stories: Stories, lane: string, result: Refusal, tip: st
   }
   const text = textFor(result, branch, story, await landedIn(stories, known, files));
   writeAlone(join(stories.folderOf(lane), "returned.md"), text, 0o600);
-  yield { type: "lane.returned", try: number, reason, message, target: stories.tip };
+  yield { type: "lane.returned", try: number, reason, message, target: stories.tip, tip };
   return "again";
 }
 

@@ -5,17 +5,19 @@ import type { LoopEventBody } from "../events.js";
 import type { Answer, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
 import type { Story } from "../recipes/stories/tasks.js";
 import { writeFresh } from "../records/files.js";
-import type { Lane } from "../records/run-state.js";
+import type { Lane, SentBack } from "../records/run-state.js";
 import { isSuccess } from "../stop-reasons.js";
 import { fenced } from "../verify/excerpt.js";
 import { type Git, gitFolders, namesIn, SOMEBODY, someOf } from "../workspace/git.js";
 import type { LandingResult } from "../workspace/landing/land.js";
-import { isPartOf, type MergedFiles } from "../workspace/landing/merge.js";
+import { isPartOf, type MergedFiles, mergeBase } from "../workspace/landing/merge.js";
 import { removeLeftLocks } from "../workspace/left-locks.js";
 import { stage } from "../workspace/stage.js";
 import { unfinished } from "../workspace/start.js";
 import { ownGit } from "../workspace/worktree/worktree.js";
-import { filesBetween } from "./commits.js";
+import { filesBetween, patchBetween, textAtCommit } from "./commits.js";
+import { reviewedAsIn } from "./files.js";
+import type { Stories } from "./list.js";
 
 /** How often a lane gets its work back, and how many iterations it has each time to merge what has landed. */
 export const MOST_TRIES = 2;
@@ -84,15 +86,21 @@ export async function mergeIntoLane(path: string, target: string, own: MergedFil
     if (!(await beginMerge(path, target, inTree)))
       throw new RalphError(`cannot merge what has landed into ${path}`, { code: "merge_failed" });
   }
-  for (const [file, text] of Object.entries(own)) if (text !== null) writeFresh(join(path, file), text);
+  await commitFiles(path, own, "Merge what has landed");
+}
+
+/** Writes files of ralph's own and commits them; not where conflicts are left. */
+async function commitFiles(path: string, files: MergedFiles, message: string): Promise<void> {
+  const inTree = ownGit(path, undefined);
+  for (const [file, text] of Object.entries(files)) if (text !== null) writeFresh(join(path, file), text);
   await stage(
     path,
-    Object.keys(own).map((file) => `:(top,literal)${file}`),
+    Object.keys(files).map((file) => `:(top,literal)${file}`),
     { git: inTree },
   );
   const { stdout: unmerged } = await inTree(["ls-files", "--unmerged", "-z"]);
   if (unmerged !== "") return;
-  const args = ["commit", "--quiet", "--no-verify", "--message", "Merge what has landed"];
+  const args = ["commit", "--quiet", "--no-verify", "--message", message];
   const asUser = await inTree(args);
   if (!asUser.ok) await inTree([...SOMEBODY, ...args]);
 }
@@ -115,14 +123,20 @@ async function undoCutOff(path: string, target: string, inTree: Git): Promise<vo
   for (const file of namesIn(stdout)) if (written.has(file)) rmSync(join(path, file), { force: true });
 }
 
+/** A lane that got its work back. */
+interface ReturnedLane {
+  path: string;
+  /** The id of its story. */
+  story: string;
+  own: Stories["own"];
+  text: string;
+  takeOver: string;
+}
+
 /** The same recipe for a lane that got its work back; it is not done while the merge is not. */
-export function untilResolved(
-  recipe: Recipe,
-  path: string,
-  { returned }: Lane,
-  { text, takeOver }: { text: string; takeOver: string },
-): Recipe {
+export function untilResolved(recipe: Recipe, { returned }: Lane, lane: ReturnedLane): Recipe {
   if (returned === undefined) return recipe;
+  const { path, text } = lane;
   return {
     ...recipe,
     async plan(context) {
@@ -136,15 +150,39 @@ export function untilResolved(
       const tries = verify.iteration - returned.since;
       const isResolved =
         (await isPartOf(path, returned.target, "HEAD")) && (await unfinished(path)) === undefined;
+      if (isResolved && verdict.passed && (await isReviewed(returned, lane))) {
+        await recipe.release?.();
+        await keepReview(returned, lane);
+        return { ...verdict, reason: "its changes are the same, so its review stands", stop: "completed" };
+      }
       if (isResolved || tries < MOST_TRIES || verdict.stop !== undefined) return verdict;
       return {
         ...verdict,
         passed: false,
-        reason: `${returned.message}, and ${tries} tries did not resolve it (${takeOver})`,
+        reason: `${returned.message}, and ${tries} tries did not resolve it (${lane.takeOver})`,
         stop: "blocked",
       };
     },
   };
+}
+
+/** Whether what the lane adds to what has landed is what was reviewed. */
+async function isReviewed({ target, tip }: SentBack, { path, own }: ReturnedLane): Promise<boolean> {
+  if (tip === undefined) return false;
+  const except = Object.values(own);
+  const [before, now] = await Promise.all([
+    mergeBase(path, target, tip).then((base) => patchBetween(path, [base, tip], except)),
+    patchBetween(path, [target, "HEAD"], except),
+  ]);
+  return before === now;
+}
+
+async function keepReview({ tip = "" }: SentBack, { path, story, own }: ReturnedLane): Promise<void> {
+  const [reviewed, text] = await Promise.all(
+    [tip, "HEAD"].map((commit) => textAtCommit(path, commit, own.tasks)),
+  );
+  const kept = reviewedAsIn(reviewed ?? "", text ?? "", story);
+  await commitFiles(path, { [own.tasks]: kept }, `Keep the review of ${story}`);
 }
 
 /** What a person does where no agent can. */

@@ -78,12 +78,12 @@ export interface Lane
   overlaps?: Record<string, string[]> | undefined;
 }
 
-interface SentBack extends Pick<Events.LaneEvents["lane.returned"], "try" | "reason" | "message" | "target"> {
+export type SentBack = Events.LaneEvents["lane.returned"] & {
   /** Iterations that the lane had then. */
   at: number;
   /** The same, or when a person last wanted it to go on. */
   since: number;
-}
+};
 
 /** Where a branch stood before and after, and the commit that was landed. */
 interface Moved {

@@ -207,8 +207,10 @@ function effectsOf(
       await recipe.close?.();
       return yield* settle(spec, iterations, signals.kill, git.start);
     },
-    // Most runs fail, and load nothing for it.
-    prove: async (state) => (isThere() ? (await import("./prove.js")).prove(context, state, hidden) : {}),
+    // Most runs fail, and load nothing for it. What a lane does for a story is proved when it lands.
+    ...((lane === undefined || spec.recipe.kind !== "stories") && {
+      prove: async (state) => (isThere() ? (await import("./prove.js")).prove(context, state, hidden) : {}),
+    }),
     isPaused() {
       const isPaused = existsSync(folder.pause);
       if (isPaused) void recipe.release?.();

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Captured } from "../process/capture.js";
 import { initialState, type RunState } from "../records/run-state.js";
 import { RunFolder } from "../records/runs.js";
-import { type GitOptions, git, namesIn, repositoryRoot } from "../workspace/git.js";
+import { type GitOptions, git, pairsIn, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
 import { readingTrees, treeNow, treesIn } from "../workspace/trees.js";
 import { branchOf } from "../workspace/worktree/worktree.js";
@@ -139,17 +139,13 @@ async function missingIn(
   to: string,
   env: Record<string, string>,
 ): Promise<string[]> {
-  const raw = namesIn(
-    (await git(repository, ["diff-tree", "-r", "-z", "--no-renames", from, to], { env })).stdout,
-  );
+  const { stdout: raw } = await git(repository, ["diff-tree", "-r", "-z", "--no-renames", from, to], { env });
   // `:mode mode id id letter`, then the path.
-  const entries = raw.flatMap((field, at) =>
-    at % 2 === 0
-      ? field
-          .split(" ")
-          .slice(2, 4)
-          .map((id) => [id, raw[at + 1] ?? ""] as const)
-      : [],
+  const entries = pairsIn(raw).flatMap(([field, path]) =>
+    field
+      .split(" ")
+      .slice(2, 4)
+      .map((id) => [id, path] as const),
   );
   const stdin = entries.map(([id]) => `${id}\n`).join("");
   const { stdout } = await git(repository, ["cat-file", "--batch-check"], { env, stdin });

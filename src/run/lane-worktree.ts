@@ -1,4 +1,4 @@
-import { existsSync, rmdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { RalphError } from "../errors.js";
 import type { LaneStart } from "../lanes/lanes.js";
@@ -6,7 +6,7 @@ import { writeAtomic } from "../records/files.js";
 import { setupHint } from "../workspace/dependencies.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
-import { removeOwnWorktree } from "../workspace/landing/worktree.js";
+import { removeIfEmpty, removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { createWorktree, makeReady as makeReadyAt, type Setup } from "../workspace/worktree/create.js";
 import type { Worktree } from "../workspace/worktree/worktree.js";
 import type { RunContext } from "./spec.js";
@@ -64,13 +64,5 @@ async function again(at: string, { name, path, branch, workspace }: Worktree, se
 export async function remove(repository: string, worktree: string, branch: string): Promise<void> {
   await removeOwnWorktree(repository, worktree);
   await git(repository, ["update-ref", "-d", `refs/heads/${branch}`]);
-  removeEmpty(dirname(worktree));
-}
-
-export function removeEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // The folder is not empty.
-  }
+  removeIfEmpty(dirname(worktree));
 }

@@ -4,7 +4,7 @@ import { agentFor } from "../agents/index.js";
 import { createHold } from "../ask/hold.js";
 import type { LoopEvent } from "../events.js";
 import { type LaneHost, type LaneStart, type LanesSetup, runLanes } from "../lanes/lanes.js";
-import type { StoriesSetup } from "../lanes/list.js";
+import { ownFiles, type StoriesSetup } from "../lanes/list.js";
 import { type RaceSetup, raceWork } from "../lanes/race.js";
 import { takeOver, untilResolved } from "../lanes/returned.js";
 import { storiesWork } from "../lanes/stories.js";
@@ -16,14 +16,15 @@ import { iterationFolder, laneFolder } from "../records/runs.js";
 import { pendingWords } from "../records/words.js";
 import { checkNames } from "../verify/hidden.js";
 import { textAt } from "../workspace/content.js";
-import { repositoryRoot } from "../workspace/git.js";
+import { repositoryRoot, withSettings } from "../workspace/git.js";
 import { gitSettings } from "../workspace/git-programs.js";
-import { removeOwnWorktree } from "../workspace/landing/worktree.js";
+import { removeIfEmpty, removeOwnWorktree } from "../workspace/landing/worktree.js";
+import { neededToCommit } from "../workspace/scm.js";
 import { runTeardown } from "../workspace/worktree/create.js";
 import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
 import { assemble, systemClock } from "./assemble.js";
 import { proofOf, proverOf } from "./landing/checks.js";
-import { makeReady, remove, removeEmpty } from "./lane-worktree.js";
+import { makeReady, remove } from "./lane-worktree.js";
 import type { Host, LanesSpec, RunContext, RunSpec } from "./spec.js";
 
 /** Where the lanes of a run are. */
@@ -37,7 +38,10 @@ interface LaneSite {
 }
 
 /** Builds the loops of a run with several lanes, with the real world as their effects. */
-export async function assembleLanes(state: RunState, context: RunContext) {
+export async function assembleLanes(state: RunState, given: RunContext) {
+  const { settings, warnings } = await neededToCommit(given.spec.workspace, given.host.signals.stop);
+  for (const text of warnings) tell(`warning: ${text}`);
+  const context = { ...given, env: withSettings(given.env, settings) };
   const { spec, host, folder, env, variables } = context;
   const { id, name, workspace: repository, limits, agent, keepBackground } = spec;
   const lanes = spec.lanes as LanesSpec;
@@ -90,7 +94,7 @@ export async function assembleLanes(state: RunState, context: RunContext) {
     async close(): Promise<void> {
       await events.return(undefined as never);
       for (const action of atEnds) action();
-      removeEmpty(dirname(above));
+      removeIfEmpty(dirname(above));
     },
   };
 }
@@ -168,6 +172,7 @@ function laneOpener(
 ): LanesSetup["open"] {
   const { host, folder, env, spec } = context;
   const asking = Object.entries(state.lanes ?? {}).find(([, { state: loop }]) => loop.question)?.[0];
+  const { dir = "" } = spec.recipe as Partial<StoriesSpec>;
   const warned = new Set<string>();
   /** All lanes lack the same. */
   const warn = (text: string): void => {
@@ -181,6 +186,7 @@ function laneOpener(
     await begin();
     const { spec: own, variables, limited } = ofLane(context, start, lanes);
     const returned = {
+      ...{ path: worktree, story: start.story ?? "", own: ownFiles(site.repository, dir) },
       text: textAt(join(records.path, "returned.md")) ?? "",
       takeOver: takeOver(lane, `ralph/${spec.id}`, state.name ?? spec.id),
     };
@@ -194,7 +200,7 @@ function laneOpener(
       env: { ...env, RALPH_SLOT: String(slot) },
       lane: {
         ...shared,
-        around: (recipe) => untilResolved(recipe, worktree, lane, returned),
+        around: (recipe) => untilResolved(recipe, lane, returned),
         // An answer goes to the lane that asked.
         steering: () => (asking === undefined || asking === start.lane ? pendingWords(folder) : undefined),
       },

@@ -3,10 +3,10 @@ import { dirname, relative, sep } from "node:path";
 import { capture } from "../process/capture.js";
 import { resultOf } from "../records/result.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
-import { git, quietEnvironment } from "../workspace/git.js";
+import { quietEnvironment } from "../workspace/git.js";
 import { commitOf, isPartOf } from "../workspace/landing/merge.js";
 import { uncommittedFiles } from "../workspace/uncommitted.js";
-import { branchOf, locateWorktree } from "../workspace/worktree/worktree.js";
+import { branchOf, checkoutsOf, locateWorktree } from "../workspace/worktree/worktree.js";
 
 /** A worktree that ralph made beside a repository. */
 export interface OwnWorktree {
@@ -30,17 +30,11 @@ export interface OwnWorktree {
 /** The worktrees of the repository of a folder, the oldest first. */
 export async function worktreesOf(origin: string): Promise<OwnWorktree[]> {
   const folder = dirname((await locateWorktree(origin, "any")).path);
-  const { stdout } = await git(origin, ["worktree", "list", "--porcelain", "-z"]);
-  const entries = stdout.split("\0\0").map((entry) => entry.split("\0").filter(Boolean));
-  const fieldOf = (fields: string[], name: string): string | undefined =>
-    fields.find((field) => field.startsWith(`${name} `))?.slice(name.length + 1);
   const runs = runsByWorktree();
   const found: OwnWorktree[] = [];
-  for (const fields of entries) {
-    const path = fieldOf(fields, "worktree") ?? "";
+  for (const { path, branch: full, commit } of await checkoutsOf(origin)) {
     if (!path.startsWith(folder + sep)) continue;
-    const branch = fieldOf(fields, "branch")?.replace("refs/heads/", "") ?? null;
-    const commit = fieldOf(fields, "HEAD") ?? "";
+    const branch = full?.replace("refs/heads/", "") ?? null;
     const run = runs.get(path) ?? runOfLane(relative(folder, path));
     found.push({ path, branch, commit, run, ...(await standingOf(origin, { path, branch, commit, run })) });
   }

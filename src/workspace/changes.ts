@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type { FileChange } from "../events.js";
 import type { Captured } from "../process/capture.js";
 import { asText, pathIn, statOf } from "./content.js";
-import { type GitOptions, git, namesIn, repositoryRoot, untracked } from "./git.js";
+import { type GitOptions, git, namesIn, pairsIn, repositoryRoot, untracked } from "./git.js";
 import { hiddenFiles, type IndexState, indexState, withIndexCopy } from "./index-file.js";
 import { RUNTIME_FOLDER } from "./runtime.js";
 import { areAsBegun } from "./trees.js";
@@ -64,21 +64,24 @@ export async function changedFiles(since: Since, begun: Date): Promise<FileChang
   if (records !== undefined && (await areAsBegun(root, records, hidden, begun))) return [];
   const all = { mostNew: Number.POSITIVE_INFINITY, flagged: await hiddenFiles(root) };
   const files = await compare(since, all, async ({ changed, large, diff }) => {
-    // `added TAB removed TAB path`
     const counts = changed.size === 0 ? "" : (await diff(["--numstat", "-z", "--no-renames"], LATIN1)).stdout;
-    const records = [...namesIn(counts), ...large.map((name) => `-\t-\t${name}`)].map((record) => {
-      const [added = "", removed = "", ...path] = record.split("\t");
-      return { name: path.join("\t"), added, removed };
-    });
-    const count = (text: string): number | null => (text === "-" ? null : Number(text));
-    return records
-      .filter(({ name }) => wasTouched(root, name, begun))
-      .map(({ name, added, removed }): FileChange => {
-        const change = CHANGES[changed.get(name) ?? ""] ?? "modified";
-        return { path: asText(name), change, added: count(added), removed: count(removed) };
-      });
+    const counted = [...namesIn(counts), ...large.map((name) => `-\t-\t${name}`)];
+    return fileChanges(counted, changed)
+      .filter(({ path }) => wasTouched(root, path, begun))
+      .map((change) => ({ ...change, path: asText(change.path) }));
   });
   return files?.sort((a, b) => (a.path < b.path ? -1 : 1)) ?? null;
+}
+
+/** What `--numstat` says of files (`added TAB removed TAB path`), with git's letters for how each was changed. */
+export function fileChanges(records: string[], letters: Map<string, string>): FileChange[] {
+  const count = (text: string): number | null => (text === "-" ? null : Number(text));
+  return records.map((record) => {
+    const [added = "", removed = "", ...rest] = record.split("\t");
+    const path = rest.join("\t");
+    const change = CHANGES[letters.get(path) ?? ""] ?? "modified";
+    return { path, change, added: count(added), removed: count(removed) };
+  });
 }
 
 /** Names of files byte by byte. */
@@ -149,11 +152,8 @@ async function compare<Result>(
         !notOurs.some((other) => name === other || (other.endsWith("/") && name.startsWith(other))),
     );
     const names = found.slice(0, mostNew);
-    const raw = namesIn(tracked.stdout);
     // `:modes hashes LETTER`, then the path.
-    const known = raw.flatMap((field, at) =>
-      at % 2 === 0 ? [[raw[at + 1] ?? "", field.slice(-1)] as const] : [],
-    );
+    const known = pairsIn(tracked.stdout).map(([field, name]) => [name, field.slice(-1)] as const);
     const changed = new Map([...known, ...names.map((name) => [name, "A"] as const)]);
     const isLarge = (name: string): boolean => (statOf(pathIn(root, name))?.size ?? 0) > maxBytes;
     const large = [...names.filter(isLarge), ...known.map(([name]) => name).filter(isLarge)];

@@ -5,7 +5,7 @@ import { orElse } from "../errors.js";
 import { digest } from "../records/digest.js";
 import { has, makePrivateFolder, readJson, writeAtomic } from "../records/files.js";
 import { livingLoops, whenFree } from "../records/lock.js";
-import { git, gitFolders, lendSettings, namesIn } from "./git.js";
+import { git, gitFolders, lendSettings, namesIn, withSettings } from "./git.js";
 import { type GitSetting, settingIn } from "./git-programs.js";
 
 /** What lets somebody write to a forge, or to the engine of a fleet, belongs to the user, and to ralph for its pushes: never to agents and checks. */
@@ -39,17 +39,9 @@ export function withoutCredentials(
     // The empty header takes away the logins of ~/.netrc, which git reads in any case.
     ...(named.some((name) => TOKEN_NAME.test(name)) ? [] : netrcSettings(env["HOME"] ?? homedir())),
   ];
-  const given = settings.flatMap(([name, value], at) => [
-    [`GIT_CONFIG_KEY_${at}`, name],
-    [`GIT_CONFIG_VALUE_${at}`, value],
-  ]);
   const own = { GH_CONFIG_DIR: nowhere, GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "" };
-  return {
-    ...Object.fromEntries(kept),
-    ...Object.fromEntries(Object.entries(own).filter(([name]) => !(named.includes(name) && name in env))),
-    ...Object.fromEntries(given),
-    GIT_CONFIG_COUNT: String(settings.length),
-  };
+  const quiet = Object.entries(own).filter(([name]) => !(named.includes(name) && name in env));
+  return withSettings(Object.fromEntries([...kept, ...quiet]), settings);
 }
 
 function netrcSettings(home: string): Setting[] {

@@ -9,7 +9,7 @@ import { textAt } from "./content.js";
 /** For questions to a repository, however large it is. */
 const GIT_TIMEOUT_MS = 2 * 60_000;
 
-type Config = [name: string, value: string][];
+export type Config = [name: string, value: string][];
 
 export interface GitOptions extends CaptureOptions {
   /** Variables on top of the usual ones. */
@@ -17,7 +17,7 @@ export interface GitOptions extends CaptureOptions {
   stdin?: string | Buffer;
   /** The user's hooks run, as with a commit in their name. */
   hooks?: boolean;
-  /** Settings above all others. */
+  /** Config above all others. */
   settings?: Config;
   /** For what it writes into the records. */
   makesPrivate?: boolean;
@@ -62,12 +62,22 @@ function gitOnce(workspace: string, args: string[], options: GitOptions): Promis
   );
 }
 
-/** For commits of ralph's own, where git knows no name of the user's. */
-export const SOMEBODY = ["-c", "user.name=ralph", "-c", "user.email=ralph@localhost"];
+/** For commits where git knows no name of the user's. */
+export const RALPH: Config = [
+  ["user.name", "ralph"],
+  ["user.email", "ralph@localhost"],
+];
+export const SOMEBODY = RALPH.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 
 /** What git prints with `-z`. */
 export function namesIn(stdout: string): string[] {
   return stdout.split("\0").filter(Boolean);
+}
+
+/** The same, two and two: such as how a file was changed, and its path. */
+export function pairsIn(stdout: string): [string, string][] {
+  const names = namesIn(stdout);
+  return names.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, names[at + 1] ?? ""]] : []));
 }
 
 /** What git reads with `-z`. */
@@ -114,21 +124,24 @@ export function quietEnvironment(): NodeJS.ProcessEnv {
  * and a config would be a repository without a `.git`; git runs the filters of a submodule that it searches.
  */
 export function waryEnvironment(workspace: string, hooks: boolean, more: Config = []): NodeJS.ProcessEnv {
-  const env = withOuterPath(quietEnvironment(), workspace);
-  const first = Number(env["GIT_CONFIG_COUNT"]) || 0;
-  const settings: Config = [
+  return withSettings(withOuterPath(quietEnvironment(), workspace), [
     ["safe.bareRepository", "explicit"],
     ["core.fsmonitor", "false"],
     ["diff.ignoreSubmodules", "dirty"],
     ...(hooks ? [] : ([["core.hooksPath", "/dev/null"]] satisfies Config)),
     ...(inFolder(lent, workspace) ?? []),
     ...more,
-  ];
-  for (const [at, [name, value]] of settings.entries()) {
-    env[`GIT_CONFIG_KEY_${first + at}`] = name;
-    env[`GIT_CONFIG_VALUE_${first + at}`] = value;
-  }
-  return { ...env, GIT_CONFIG_COUNT: String(first + settings.length) };
+  ]);
+}
+
+/** The same environment, in which git has these settings above all others. */
+export function withSettings(env: NodeJS.ProcessEnv, settings: Config): NodeJS.ProcessEnv {
+  const first = Number(env["GIT_CONFIG_COUNT"]) || 0;
+  const given = settings.flatMap(([name, value], at) => [
+    [`GIT_CONFIG_KEY_${first + at}`, name],
+    [`GIT_CONFIG_VALUE_${first + at}`, value],
+  ]);
+  return { ...env, ...Object.fromEntries(given), GIT_CONFIG_COUNT: String(first + settings.length) };
 }
 
 /** Set by git for its hooks: with them, git works on that repository and not on the one of the folder. */
@@ -208,7 +221,7 @@ export interface Start {
   dirtyLinks: string[];
   /** Repositories inside that git does not know; searched for where ralph commits. */
   inner: string[];
-  /** Settings that decide what git takes for a change. */
+  /** Config that decide what git takes for a change. */
   settings: Config;
   /** A file in the run's folder with the patterns of `core.excludesFile` and `info/exclude`. */
   excludes: string;
@@ -216,9 +229,9 @@ export interface Start {
 
 /** By the top folder. */
 const starts = new Map<string, Start>();
-/** Settings that leave filters out, by the top folder. */
+/** Config that leave filters out, by the top folder. */
 const withheld = new Map<string, Config>();
-/** Settings that were taken out of a repository's own while a run is at work in that folder. */
+/** Config that were taken out of a repository's own while a run is at work in that folder. */
 const lent = new Map<string, Config>();
 
 /** git that ralph runs there has these settings until the result is called. */
@@ -259,7 +272,7 @@ export function withholdFilters(folder: string, names: string[]): void {
   withheld.set(folder, withoutFilters(names));
 }
 
-/** Settings that leave out the filters that settings of these names set up. */
+/** Config that leave out the filters that settings of these names set up. */
 export function withoutFilters(names: string[]): Config {
   const filters = new Set(names.flatMap((name) => /^filter\..*(?=\.)/s.exec(name)?.[0] ?? []));
   return [...filters].flatMap(

@@ -7,7 +7,16 @@ import { type Captured, capture } from "../process/capture.js";
 import { which } from "../process/which.js";
 import type { Redact } from "../records/redact.js";
 import { splitWords } from "../words.js";
-import { git, namesIn, repositoryRoot, scratchFolder, startOf, waryEnvironment } from "./git.js";
+import {
+  type Config,
+  git,
+  namesIn,
+  RALPH,
+  repositoryRoot,
+  scratchFolder,
+  startOf,
+  waryEnvironment,
+} from "./git.js";
 import { type FindNewPrograms, type Trust, trustNow } from "./git-programs.js";
 import { RUNTIME_FILES } from "./runtime.js";
 import { innerRefusal, newLinks, stage } from "./stage.js";
@@ -226,4 +235,27 @@ export async function whyNotSigned(workspace: string, stop: AbortSignal): Promis
   } finally {
     rmSync(objects, { recursive: true, force: true });
   }
+}
+
+/** Settings without which agents that nobody watches could not commit, and what to say about each. */
+export async function neededToCommit(
+  workspace: string,
+  stop: AbortSignal,
+): Promise<{ settings: Config; warnings: string[] }> {
+  const [who, unsigned] = await Promise.all([
+    git(workspace, ["var", "GIT_COMMITTER_IDENT"]),
+    whyNotSigned(workspace, stop),
+  ]);
+  const nameless =
+    "git knows no name for commits, so agents commit as ralph: git config user.name NAME, and user.email";
+  return {
+    settings: [
+      ...(who.ok ? [] : RALPH),
+      ...(unsigned === undefined ? [] : [["commit.gpgSign", "false"] satisfies Config[number]]),
+    ],
+    warnings: [
+      ...(who.ok ? [] : [nameless]),
+      ...(unsigned === undefined ? [] : [`agents do not sign their commits: ${unsigned}`]),
+    ],
+  };
 }

@@ -11,6 +11,7 @@ describe("stories in lanes", () => {
     const p = lanesProject(IDS, { work: each((id) => `echo ${id} > ${id}.txt`) });
     p.write("mine.txt", "not committed\n");
     p.write("shared.txt", "changed by me\n");
+    p.sh("rm ralph/prompt.md");
     const before = p.sh(
       "git status --porcelain; git rev-parse HEAD; git stash list; cat shared.txt mine.txt",
     );
@@ -148,6 +149,21 @@ describe("stories that are green alone and red together", () => {
     });
   });
 
+  test("a story whose changes stay as they were keeps its review", async () => {
+    const p = lanesProject(
+      ["US-001"],
+      { work: { "US-001": "echo a > a.txt" }, resolve: { "US-001": "touch $HOME/mended" } },
+      ['case "$PWD" in *-queue) test -f $HOME/mended;; esac'],
+    );
+    const { code, finished } = await p.ralph(...PARALLEL, "2");
+    // Implemented, reviewed and returned: the second review is spared.
+    expect({ code, iterations: finished.iterations, a: landedText(p, "a.txt") }).toEqual({
+      ...{ code: 0, iterations: 3, a: "a\n" },
+    });
+    const { userStories } = JSON.parse(landedText(p, "ralph/tasks.json"));
+    expect(userStories).toMatchObject([{ reviewStatus: "approved", reviewCount: 1, notes: "merged" }]);
+  });
+
   test("a check that ends differently on the same files is flaky: nothing lands", async () => {
     const p = lanesProject(["US-001"], { work: { "US-001": "echo a > a.txt" } }, [
       `case "$PWD" in *-queue) n=$(cat $HOME/n 2>/dev/null || echo 0); echo $((n+1)) > $HOME/n; test $((n % 2)) = 1;; esac`,
@@ -223,6 +239,23 @@ test("the stories that a run has landed are named when it is landed itself", asy
   expect(p.sh("git log -1 --format=%B main")).toMatch(
     /^US-001, US-002\n\n- US-001: Story US-001\n- US-002: Story US-002\n\nRalph-Run: \S+\n/,
   );
+});
+
+test("agents can commit where git knows no name and cannot sign, and the user hears of it", async () => {
+  const p = lanesProject(["US-001", "US-002"], {
+    work: { "US-001": "echo a > a.txt", "US-002": "echo b > b.txt" },
+  });
+  p.sh("git config commit.gpgSign true; git config gpg.program false; git config user.useConfigOnly true");
+  const isName = (name: string): boolean => /^GIT_(AUTHOR|COMMITTER)_/.test(name);
+  const env = Object.fromEntries(
+    Object.keys(p.env)
+      .filter(isName)
+      .map((name) => [name, undefined]),
+  );
+  const { code, stderr } = await p.start([...PARALLEL, "2"], { env }).result;
+  expect({ code, b: landedText(p, "b.txt") }).toEqual({ code: 0, b: "b\n" });
+  expect(stderr).toContain("git config user.name NAME");
+  expect(stderr).toContain("agents do not sign their commits");
 });
 
 test("lanes say once which setup would make what they lack", async () => {

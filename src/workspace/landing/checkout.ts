@@ -1,9 +1,10 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { statOf, textAt } from "../content.js";
-import { type GitOptions, git, gitFolders, namesIn, nulEnded, someOf } from "../git.js";
+import { type GitOptions, git, gitFolders, namesIn, nulEnded, pairsIn, someOf } from "../git.js";
 import { readIndex, withIndexCopy } from "../index-file.js";
 import { unfinished } from "../start.js";
+import { checkoutsOf } from "../worktree/worktree.js";
 import { saidBy } from "./merge.js";
 import { removeIfEmpty } from "./worktree.js";
 
@@ -23,16 +24,11 @@ interface CheckedOut {
 
 /** Full name of a branch → the checkout that has it. */
 export async function checkoutOf(repository: string, target: string): Promise<CheckedOut | undefined> {
-  const { stdout } = await git(repository, ["worktree", "list", "--porcelain", "-z"]);
   const found: CheckedOut[] = [];
-  for (const entry of stdout.split("\0\0")) {
-    const fields = entry.split("\0").filter(Boolean);
-    const path = fields[0]?.replace(/^worktree /, "") ?? "";
-    if (fields.includes("bare")) continue;
-    if (fields.includes(`branch ${target}`)) {
-      const busy = existsSync(path)
-        ? undefined
-        : "its folder is missing: mount it, or run git worktree prune";
+  for (const { path, branch } of await checkoutsOf(repository)) {
+    if (branch === target) {
+      const isThere = existsSync(path);
+      const busy = isThere ? undefined : "its folder is missing: mount it, or run git worktree prune";
       found.push({ path, busy });
     } else if (existsSync(path) && isRebased(path, target))
       found.push({ path, busy: "a rebase of it is under way there: finish or abort it" });
@@ -60,8 +56,11 @@ interface BranchMove {
 }
 
 /** What keeps the branch from being moved, and its checkout from being brought along, before anything is done; undefined: nothing. */
-export async function inTheWay(move: BranchMove): Promise<InTheWay | undefined> {
-  const { path: checkout, busy } = (await checkoutOf(move.repository, move.target)) ?? {};
+export async function inTheWay(
+  move: BranchMove,
+  there = checkoutOf(move.repository, move.target),
+): Promise<InTheWay | undefined> {
+  const { path: checkout, busy } = (await there) ?? {};
   const said = busy ?? lockedIn(checkout ?? move.repository, move.target, checkout !== undefined);
   if (checkout === undefined) return said === undefined ? undefined : { files: [], said };
   const why = said ?? (await unfinished(checkout));
@@ -80,15 +79,13 @@ function lockedIn(folder: string, target: string, isCheckedOut: boolean): string
   return lock && `git is at work there: wait, or remove ${lock} if no git is running`;
 }
 
-type Written = [how: string, file: string];
-
 /** The files that a move writes: added (A), removed (D), and changed in one way or another. */
-async function writtenBy(checkout: string, { old, new: commit }: BranchMove): Promise<Written[]> {
+async function writtenBy(
+  checkout: string,
+  { old, new: commit }: BranchMove,
+): Promise<[how: string, file: string][]> {
   const args = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", old, commit];
-  const fields = namesIn((await git(checkout, args)).stdout);
-  return fields.flatMap((field, at) =>
-    at % 2 === 0 ? [[field, fields[at + 1] ?? ""] satisfies Written] : [],
-  );
+  return pairsIn((await git(checkout, args)).stdout);
 }
 
 /** Files that the move would write, and that hold something that is not committed. */
@@ -118,10 +115,17 @@ function isTaken(checkout: string, file: string, removed: Set<string>): boolean 
     const stat = statOf(join(checkout, path));
     if (stat === undefined) continue;
     if (path !== file) return !stat.isDirectory() && !removed.has(path);
-    // A folder of files that are to be removed makes room.
-    return !(stat.isDirectory() && [...removed].some((one) => one.startsWith(`${file}/`)));
+    // A folder makes room when all of its files are to be removed.
+    return !(stat.isDirectory() && filesBelow(checkout, file).every((one) => removed.has(one)));
   }
   return false;
+}
+
+function filesBelow(checkout: string, folder: string): string[] {
+  const paths = readdirSync(join(checkout, folder), { recursive: true }).map((name) =>
+    join(folder, String(name)),
+  );
+  return paths.filter((path) => !statOf(join(checkout, path))?.isDirectory());
 }
 
 /** `moved`: somebody else was quicker. */
@@ -137,9 +141,10 @@ type BranchOutcome =
  */
 export async function moveBranch(move: BranchMove): Promise<BranchOutcome> {
   const { repository, target, old, new: commit } = move;
-  const blocked = await inTheWay(move);
+  const found = checkoutOf(repository, target);
+  const blocked = await inTheWay(move, found);
   if (blocked !== undefined) return { kind: "in_the_way", ...blocked };
-  const there = await checkoutOf(repository, target);
+  const there = await found;
   if (there === undefined) {
     const args = ["update-ref", "-m", "ralph: landed", target, commit, old];
     const { ok, stderr } = await git(repository, args);

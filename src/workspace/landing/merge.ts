@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Git, type GitOptions, git, looseCommit, SOMEBODY, scratchFolder } from "../git.js";
+import { oneLine } from "../worktree/worktree.js";
 
 /** Two commits, and where they met last. */
 export interface Sides {
@@ -138,6 +139,5 @@ export async function treeOf(run: Git, commit: string): Promise<string> {
 
 /** What git said, as a part of a message. */
 export function saidBy(stderr: string): string {
-  const said = stderr.trim().replace(/^(?:fatal|error): /, "");
-  return said.replace(/\s*\n\s*/g, " ") || "git failed";
+  return oneLine(stderr, " ") || "git failed";
 }

@@ -101,6 +101,26 @@ export function whatIsAt(origin: string, path: string): string | undefined {
   return isRecorded(origin, path) ? `git's record of ${path}` : undefined;
 }
 
+/** A checkout of a repository. */
+interface Checkout {
+  path: string;
+  /** Full name; undefined: it is on no branch. */
+  branch: string | undefined;
+  commit: string;
+}
+
+/** All checkouts of the repository of a folder, as git lists them. */
+export async function checkoutsOf(repository: string): Promise<Checkout[]> {
+  const { stdout } = await git(repository, ["worktree", "list", "--porcelain", "-z"]);
+  return stdout.split("\0\0").flatMap((entry) => {
+    const fields = new Map(
+      namesIn(entry).map((field) => [field.split(" ", 1)[0], field.replace(/^\S+ /, "")]),
+    );
+    const [path, commit = ""] = [fields.get("worktree"), fields.get("HEAD")];
+    return path === undefined || fields.has("bare") ? [] : [{ path, branch: fields.get("branch"), commit }];
+  });
+}
+
 /** Whether git has a record of a worktree in that folder, which need not be there. */
 export function isRecorded(origin: string, path: string): boolean {
   const all = join(gitFolders(origin)[0] ?? "", "worktrees");

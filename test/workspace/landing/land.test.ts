@@ -287,13 +287,15 @@ describe("a branch that is checked out", () => {
       [],
       "git checkout -q -b aside && echo y > y.txt && git add y.txt && git commit -qm y && git checkout -q main && echo z > y.txt && git add y.txt && git commit -qm z && git rebase -q aside >/dev/null 2>&1; true",
     ],
+    ["a new file in a folder that makes room", ["old"], "echo mine > old/mine.txt"],
     ["a lock of the index", [], "touch .git/index.lock"],
     ["a lock of the branch", [], "touch .git/refs/heads/main.lock"],
     ["a lock of HEAD", [], "touch .git/HEAD.lock"],
   ])("is left alone where there is %s in the way", async (_, files, script) => {
+    p.sh("mkdir old && echo old > old/file.txt && git add old && git commit -qm old");
     const tip = branch(
       "story",
-      "echo new > made.txt && sed -i s/two/TWO/ shared.txt && mkdir sub && echo d > sub/deep.txt",
+      "git rm -rq old && ln -s sub old && echo new > made.txt && sed -i s/two/TWO/ shared.txt && mkdir sub && echo d > sub/deep.txt",
     );
     p.sh(script);
     const before = everythingOf(p);

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { RalphError } from "../errors.js";
 import type { LaneStart } from "../lanes/lanes.js";
 import { writeAtomic } from "../records/files.js";
 import { setupHint } from "../workspace/dependencies.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
-import { removeIfEmpty, removeOwnWorktree } from "../workspace/landing/worktree.js";
+import { removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { createWorktree, makeReady as makeReadyAt, type Setup } from "../workspace/worktree/create.js";
 import type { Worktree } from "../workspace/worktree/worktree.js";
 import type { RunContext } from "./spec.js";
@@ -64,5 +64,4 @@ async function again(at: string, { name, path, branch, workspace }: Worktree, se
 export async function remove(repository: string, worktree: string, branch: string): Promise<void> {
   await removeOwnWorktree(repository, worktree);
   await git(repository, ["update-ref", "-d", `refs/heads/${branch}`]);
-  removeIfEmpty(dirname(worktree));
 }

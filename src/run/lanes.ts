@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { agentFor } from "../agents/index.js";
 import { createHold } from "../ask/hold.js";
 import type { LoopEvent } from "../events.js";
@@ -18,7 +18,7 @@ import { checkNames } from "../verify/hidden.js";
 import { textAt } from "../workspace/content.js";
 import { repositoryRoot, withSettings } from "../workspace/git.js";
 import { gitSettings } from "../workspace/git-programs.js";
-import { removeIfEmpty, removeOwnWorktree } from "../workspace/landing/worktree.js";
+import { removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { neededToCommit } from "../workspace/scm.js";
 import { runTeardown } from "../workspace/worktree/create.js";
 import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";
@@ -94,7 +94,6 @@ export async function assembleLanes(state: RunState, given: RunContext) {
     async close(): Promise<void> {
       await events.return(undefined as never);
       for (const action of atEnds) action();
-      removeIfEmpty(dirname(above));
     },
   };
 }

@@ -43,21 +43,15 @@ export async function git(workspace: string, args: string[], options: GitOptions
 }
 
 function gitOnce(workspace: string, args: string[], options: GitOptions): Promise<Captured> {
-  const { env, stdin, hooks = false, settings = [], makesPrivate = false, ...more } = options;
+  const { env: own, stdin, hooks = false, settings = [], makesPrivate = false, ...more } = options;
   const above = [
     ...settings,
     ...(startOf(workspace)?.settings ?? []),
     ...(inFolder(withheld, workspace) ?? []),
   ];
-  const command = {
-    file: "git",
-    args,
-    cwd: workspace,
-    env: { ...waryEnvironment(workspace, hooks, above), ...env },
-    makesPrivate,
-  };
+  const env = { ...waryEnvironment(workspace, hooks, above), ...own };
   return capture(
-    { ...command, ...(stdin !== undefined && { stdin }) },
+    { file: "git", args, cwd: workspace, env, makesPrivate, ...(stdin !== undefined && { stdin }) },
     { timeoutMs: GIT_TIMEOUT_MS, ...more },
   );
 }

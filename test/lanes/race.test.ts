@@ -55,6 +55,8 @@ describe("a race", () => {
     });
     expect(p.exists("made.txt")).toBe(false);
     expect(processesOf(p.root)).toEqual([]);
+    expect((await p.ralph("clean", "--worktrees", "--force", "--yes")).code).toBe(0);
+    expect(existsSync(`${p.dir}-worktrees`)).toBe(false);
   });
 
   test("each lane has its own iterations: one that fails quickly leaves the others theirs", async () => {

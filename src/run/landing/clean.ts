@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import { git } from "../../workspace/git.js";
 import { checkoutOf } from "../../workspace/landing/checkout.js";
 import { saidBy } from "../../workspace/landing/merge.js";
-import { removeIfEmpty } from "../../workspace/landing/worktree.js";
+import { removeEmptyAbove } from "../../workspace/landing/worktree.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { runTeardown } from "../../workspace/worktree/create.js";
 import { ownGit, ownRecords } from "../../workspace/worktree/worktree.js";
@@ -59,6 +58,6 @@ async function removeWorktree(removal: Removal, path: string): Promise<string | 
   await runTeardown(workspace, { command, tell });
   const removed = await git(repository, ["worktree", "remove", "--force", path]);
   if (!removed.ok) return `the worktree ${path} was kept: ${removed.stderr.trim()}`;
-  removeIfEmpty(dirname(path));
+  removeEmptyAbove(path);
   return undefined;
 }

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { makeFolders } from "../../records/files.js";
 import { type Git, git } from "../git.js";
 import { removeLeftLocks } from "../left-locks.js";
-import { isRecorded, ownGit, ownRecords } from "../worktree/worktree.js";
+import { isRecorded, LANES, ownGit, ownRecords } from "../worktree/worktree.js";
 import { type Impossible, saidBy } from "./merge.js";
 
 /** Whatever the user's settings are: only the files of the commit are written. */
@@ -46,8 +46,15 @@ export async function removeOwnWorktree(repository: string, path: string): Promi
   if (isThere && ownRecords(path, repository) === undefined) return false;
   // Twice: a git that was killed while it made the worktree leaves it locked.
   const { ok } = await git(repository, ["worktree", "remove", "--force", "--force", path]);
-  removeIfEmpty(dirname(path));
+  removeEmptyAbove(path);
   return ok;
+}
+
+/** The folders of worktrees go with the last of them: that of the lanes of a run, and that of the repository. */
+export function removeEmptyAbove(worktree: string): void {
+  const above = dirname(worktree);
+  removeIfEmpty(above);
+  if (above.endsWith(LANES)) removeIfEmpty(dirname(above));
 }
 
 export function removeIfEmpty(folder: string): void {

@@ -14,25 +14,14 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Limits, LoopEvent, RunFinished } from "../src/events.js";
+import { DEFAULT_LIMITS } from "../src/settings/limits.js";
 import { type Step, scriptedAgent } from "./agents/scripted.js";
 import { runWarm } from "./warm-ralph.js";
 
 export type { Step };
 
 /** Limits that nothing reaches by chance. */
-export const LIMITS: Limits = {
-  maxIterations: 10,
-  maxCostUsd: null,
-  maxTokens: null,
-  maxTimeMs: null,
-  iterationTimeoutMs: null,
-  inactivityTimeoutMs: 0,
-  maxFailures: 5,
-  stuckAfter: 3,
-  waitForLimits: true,
-  maxLimitWaitMs: 24 * 3_600_000,
-  allowOverage: false,
-};
+export const LIMITS: Limits = { ...DEFAULT_LIMITS, inactivityTimeoutMs: 0 };
 
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "bin", "ralph.js");

@@ -1,3 +1,4 @@
+import { AGENT_NAMES } from "../agents/index.js";
 import { LIMIT_ROWS } from "../settings/limits.js";
 
 /** A flag as commander has it, with its help; the rows that several commands share. */
@@ -56,7 +57,7 @@ export const SHOW = [...STYLE, JSON_DOCUMENT];
 
 export function agentFlags(): Flag[] {
   return group("Agent:", [
-    flag("--agent <name>", "claude, codex, amp, gemini, opencode, a profile of the settings, or any command"),
+    flag("--agent <name>", `${AGENT_NAMES.join(", ")}, a profile of the settings, or any command`),
     flag("--model <model>", "model of the agent"),
     many("--agent-flag <flag>", "pass a flag to the agent (repeatable)"),
   ]);

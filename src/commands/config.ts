@@ -55,7 +55,7 @@ function topValue(files: SettingsFile[], path: string[]): unknown {
 /** The words of a key, by its name of today. */
 async function pathOf(key: string): Promise<string[]> {
   const { requireKey } = await import("../settings/validate.js");
-  const { todaysName } = await import("../settings/older.js");
+  const { todaysName } = await import("../settings/merge.js");
   const [top = "", ...path] = key.split(".");
   requireKey([todaysName(top), ...path]);
   return [todaysName(top), ...path];

@@ -79,7 +79,7 @@ export async function prepareRound(
   const costs = [maxCostUsd, limits.maxCostUsd].filter((cost) => cost !== null);
   const request = {
     ...{ origin, stream, config, agent, keepBackground, issue, follows: parent.id, title: "" },
-    recipe: await (await import("../recipes/rounds.js")).roundRecipe(recipe, task, workspace),
+    recipe: await (await import("../recipes/registry.js")).roundRecipe(recipe, task, workspace),
     limits: { ...limits, maxCostUsd: costs.length === 0 ? null : Math.min(...costs) },
     sandbox: sandbox?.kind,
     worktree: false,

@@ -1,3 +1,5 @@
+import { CHECK_TIMEOUT_MS, LOOP_DEFAULTS } from "../settings/limits.js";
+import { asChecks } from "./checks.js";
 import type { RecipeRow } from "./row.js";
 
 /** Each recipe is loaded when it is used. */
@@ -17,4 +19,16 @@ export type RecipeSpec = { [Kind in keyof Rows]: SpecOf<Awaited<ReturnType<Rows[
 
 export function recipeRow({ kind }: RecipeSpec): Promise<RecipeRow<RecipeSpec>> {
   return RECIPES[kind]();
+}
+
+/** The recipe of a further run on the same work: another task, and the checks that the first one had. */
+export async function roundRecipe(recipe: RecipeSpec, task: string, workspace: string): Promise<RecipeSpec> {
+  if (recipe.kind === "checks") return { ...recipe, task, specFile: undefined };
+  if (recipe.kind === "prompt") {
+    const { promptFile: _, ...spec } = recipe;
+    return { ...spec, prompt: task };
+  }
+  const commands = (await recipeRow(recipe)).checks?.(recipe, workspace) ?? [];
+  const checks = asChecks(commands, CHECK_TIMEOUT_MS);
+  return { kind: "checks", task, checks, completionTag: LOOP_DEFAULTS.completionTag };
 }

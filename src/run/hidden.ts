@@ -10,19 +10,22 @@ import type { HiddenCheck } from "../verify/hidden.js";
 import { git, namesIn } from "../workspace/git.js";
 import type { RunRequest, RunSpec } from "./spec.js";
 
-type Given = Pick<RunRequest, "hiddenChecks" | "projectChecks" | "checkTimeout">;
+type HiddenFlags = Pick<RunRequest, "hiddenChecks" | "projectChecks" | "checkTimeout">;
 
 /** The hidden checks of the settings, then those of the command line. */
-export function hiddenChecksOf(given: Given, { settings }: Pick<LoadedSettings, "settings">): HiddenCheck[] {
+export function hiddenChecksOf(
+  given: HiddenFlags,
+  { settings }: Pick<LoadedSettings, "settings">,
+): HiddenCheck[] {
   const { hiddenChecks: commands = [], projectChecks = true, checkTimeout } = given;
   const usual = checkTimeout === undefined ? CHECK_TIMEOUT_MS : duration("--check-timeout", checkTimeout);
   if (commands.some((command) => command.trim() === "")) throw invalid("--hidden-check", '""', "a command");
   const known = projectChecks ? (settings.hiddenChecks ?? []) : [];
-  const own = known.map((check): Unnamed => {
+  const own = known.map((check): HiddenEntry => {
     const { name, command, timeout = "" } = typeof check === "string" ? { command: check } : check;
     return { name, command, timeoutMs: parseDuration(timeout) ?? usual };
   });
-  const all = [...own, ...commands.map((command): Unnamed => ({ command, timeoutMs: usual }))];
+  const all = [...own, ...commands.map((command): HiddenEntry => ({ command, timeoutMs: usual }))];
   // Those in a sandbox count there, and the setup may bring some.
   const isOnPath = settings.sandbox?.checks !== true && settings.setup === undefined;
   for (const check of all) refuseMissing(check, isOnPath);
@@ -33,7 +36,7 @@ export function hiddenChecksOf(given: Given, { settings }: Pick<LoadedSettings, 
   return named;
 }
 
-type Unnamed = Omit<HiddenCheck, "name"> & { name?: string | undefined };
+type HiddenEntry = Omit<HiddenCheck, "name"> & { name?: string | undefined };
 
 /** `sh /opt/checks/all.sh` */
 const FILE = /^\s*((?:sh|bash|zsh|node|python3?|ruby|perl|deno|bun)\s+)?(\/[^\s;&|<>()$`*?'"]+)(?=\s|$)/;
@@ -47,7 +50,7 @@ const SHELL_WORDS = new Set(
 );
 
 /** One that can never pass. A file with an absolute path exists already: no agent has to make it. */
-function refuseMissing({ command, name = "a hidden check" }: Unnamed, isOnPath: boolean): void {
+function refuseMissing({ command, name = "a hidden check" }: HiddenEntry, isOnPath: boolean): void {
   const refuse = (why: string): never => {
     throw new RalphError(`${name} cannot run: ${why}`, { code: "hidden_check_missing" });
   };
@@ -72,7 +75,7 @@ export async function keptOf(checks: HiddenCheck[]): Promise<Pick<RunSpec, "hidd
 /** The hidden checks that a run began with, matched with those that are given now. */
 export async function foundAgain(
   { id, hidden: kept = [] }: Pick<RunSpec, "id" | "hidden">,
-  given: Given,
+  given: HiddenFlags,
   loaded: Pick<LoadedSettings, "settings">,
   again = `ralph resume ${id}`,
 ): Promise<HiddenCheck[]> {

@@ -155,7 +155,7 @@ export async function prepareResume(
   return { spec, settings, hidden, key, variables, warnings: [], unsheltered, isContinued: true };
 }
 
-interface Wanted extends Pick<RunSpec, "recipe" | "limits" | "workspace"> {
+interface Choices extends Pick<RunSpec, "recipe" | "limits" | "workspace"> {
   origin: string;
   agent: AgentChoice | AgentSpec;
   agents: Record<string, AgentChoice | AgentSpec>;
@@ -164,10 +164,10 @@ interface Wanted extends Pick<RunSpec, "recipe" | "limits" | "workspace"> {
   isContinued?: boolean;
 }
 
-type Checked = Pick<RunSpec, "agent" | "agents" | "sandbox"> & Pick<PreparedRun, "unsheltered">;
+type Resolution = Pick<RunSpec, "agent" | "agents" | "sandbox"> & Pick<PreparedRun, "unsheltered">;
 
 /** Checks what a new run and a resumed one have in common: limits, sandbox and agents. */
-async function check(wanted: Wanted, settings: Settings): Promise<Checked> {
+async function check(wanted: Choices, settings: Settings): Promise<Resolution> {
   const { recipe, limits, workspace, origin, isContinued } = wanted;
   const { mostIterations: most } = await recipeRow(recipe);
   if (most !== undefined && limits.maxIterations > most)

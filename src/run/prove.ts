@@ -51,14 +51,14 @@ async function receiptOf(
   return await writeReceipt(folder.path, redactDeep(facts, redact), key);
 }
 
-type Checked = Pick<
+type CheckFields = Pick<
   CheckFinished,
   "name" | "command" | "hidden" | "passed" | "exitCode" | "durationMs" | "log" | "flaky"
 >;
 
 /** What a receipt says of checks that passed. */
 export function checkFacts(
-  checks: Checked[],
+  checks: CheckFields[],
   { workspace, hidden: kept = [] }: Pick<RunSpec, "workspace" | "hidden">,
   hidden: HiddenChecks | undefined,
 ): CheckFacts[] {

@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { orElse, RalphError } from "../errors.js";
 import { readSettingsFile, settingsFiles, shortName } from "./load.js";
-import { isTree, type SettingsFile } from "./merge.js";
-import { inTodaysWords, todaysName } from "./older.js";
+import { inTodaysWords, isTree, type SettingsFile, todaysName } from "./merge.js";
 import { validate } from "./validate.js";
 
 /** A file with a key set, not written; `level`: 0 the user's, 1 the project's, 2 the local one. */

@@ -3,6 +3,7 @@ import { RalphError } from "../errors.js";
 import { meantBy } from "./meant.js";
 import {
   deepMerge,
+  inTodaysWords,
   isTree,
   type JsonTree,
   nullsIn,
@@ -10,7 +11,6 @@ import {
   valueAt,
   withoutNulls,
 } from "./merge.js";
-import { inTodaysWords } from "./older.js";
 import { Settings, WrittenSettings } from "./schema.js";
 
 type Path = PropertyKey[];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunFolder } from "../../records/runs.js";
-import { screenOf, typeInto } from "../../workers/screen.js";
+import { screenOf, typeInto } from "../../workers/control.js";
 import { readWorker, type Worker } from "../../workers/worker.js";
 import type { Listener } from "./live.js";
 import { shownJson } from "./text.js";

@@ -11,17 +11,17 @@ import {
 import { dirname, join } from "node:path";
 import { writeAtomic, writeFresh } from "../../records/files.js";
 import { stateOf, statOf, textAt } from "../../workspace/content.js";
-import { type Found, isWithin } from "./find.js";
+import { isWithin, type PathEntry } from "./find.js";
 
 /** A file or a link as it was when the snapshot was taken. */
-export interface FileCopy extends Found {
+export interface FileCopy extends PathEntry {
   copy: string;
   mode: number;
   state: string;
 }
 
 /** undefined: a pipe or a socket has nothing that could be put back. */
-export function copyOf(entry: Found, folder: string, copy: string): FileCopy | undefined {
+export function copyOf(entry: PathEntry, folder: string, copy: string): FileCopy | undefined {
   const stat = statOf(entry.real);
   if (!stat?.isFile() && !stat?.isSymbolicLink()) return undefined;
   const path = join(folder, copy);
@@ -80,7 +80,7 @@ export function remove(path: string): void {
 }
 
 /** Removes the folders that were made for a file. */
-export function removeFolders({ real, base }: Found, known: Set<string>): void {
+export function removeFolders({ real, base }: PathEntry, known: Set<string>): void {
   for (let above = dirname(real); isWithin(above, base) && !known.has(above); above = dirname(above)) {
     if (statOf(above) === undefined || readdirSync(above).length > 0) return;
     rmdirSync(above);
@@ -101,7 +101,7 @@ function makeWay(folder: string, base: string): void {
 }
 
 /** Moves what an agent made into the records, so that it is not lost. Returns where it is now; a link is not kept. */
-export function keepAside({ real, shown, base }: Found, folder: string): string | undefined {
+export function keepAside({ real, shown, base }: PathEntry, folder: string): string | undefined {
   const stat = statOf(real);
   if (!stat?.isFile() && !stat?.isDirectory()) {
     remove(real);

@@ -16,18 +16,18 @@ export interface Root {
 }
 
 /** A file, a link, or anything else that is not a folder. */
-export interface Found extends Omit<Root, "whole"> {
+export interface PathEntry extends Omit<Root, "whole"> {
   isLink: boolean;
 }
 
 interface Inventory {
   roots: Root[];
-  files: Map<string, Found>;
+  files: Map<string, PathEntry>;
   folders: Set<string>;
   /** Folders that are not searched, but must not appear inside a protected folder; by their real paths. */
-  closed: Map<string, Found>;
+  closed: Map<string, PathEntry>;
   /** Bytecode of Python: it can stand for another file than the one beside it. */
-  bytecode: Found[];
+  bytecode: PathEntry[];
 }
 
 /** No wildcard means these: they belong to git and ralph, or are installed. */
@@ -44,7 +44,7 @@ export function findFiles(patterns: Patterns, workspace: string, known?: Root[])
   const roots = known ?? patterns.roots.flatMap((shown) => rootsTo(shown, workspace));
   const files: Inventory["files"] = new Map();
   const folders = new Set<string>();
-  const apart: Found[] = [];
+  const apart: PathEntry[] = [];
   // The list grows while links are found.
   for (const root of roots) {
     const all = isStraight(root) ? [...walk(root, folders)] : [];
@@ -57,7 +57,7 @@ export function findFiles(patterns: Patterns, workspace: string, known?: Root[])
     roots.push(...targets.filter(({ real }) => !roots.some((other) => other.real === real)));
   }
   const withFiles = new Set([...files.keys()].map((real) => dirname(real)));
-  const isCompiled = ({ real }: Found): boolean =>
+  const isCompiled = ({ real }: PathEntry): boolean =>
     basename(real) === BYTECODE ? withFiles.has(dirname(real)) : /\.py[co]$/.test(real);
   const closed = apart.filter(({ real, shown }) => basename(real) !== BYTECODE && isInside(shown, patterns));
   return {
@@ -86,11 +86,11 @@ function targetOf({ shown, real }: Pick<Root, "shown" | "real">, workspace: stri
 }
 
 /** Whether it is not searched, and stands for all that is in it. */
-function isApart({ real }: Found): boolean {
+function isApart({ real }: PathEntry): boolean {
   return basename(real) === BYTECODE || CLOSED.has(basename(real));
 }
 
-function* walk({ shown, real, base }: Root, folders: Set<string>): Generator<Found> {
+function* walk({ shown, real, base }: Root, folders: Set<string>): Generator<PathEntry> {
   const stat = statOf(real);
   if (stat?.isDirectory() === false) yield { shown, real, base, isLink: stat.isSymbolicLink() };
   if (!stat?.isDirectory()) return;

@@ -14,7 +14,7 @@ import {
 } from "../../workspace/git.js";
 import { withIndexCopy } from "../../workspace/index-file.js";
 import { excludePatterns, unfinished } from "../../workspace/start.js";
-import { type Found, isWithin } from "./find.js";
+import { isWithin, type PathEntry } from "./find.js";
 
 /** What a repository held when the snapshot was taken. */
 export interface RepositorySnapshot {
@@ -30,7 +30,7 @@ export interface RepositorySnapshot {
 /** The repository of the workspace, and those inside it that hold protected files, such as submodules. */
 export async function repositorySnapshots(
   workspace: string,
-  files: Iterable<Found>,
+  files: Iterable<PathEntry>,
 ): Promise<RepositorySnapshot[]> {
   const own = repositoryRoot(workspace);
   if (own === undefined) return [];
@@ -192,7 +192,7 @@ export async function commitFiles(workspace: string, names: string[]): Promise<v
  * believed, because an agent can write rules, too.
  */
 export async function ignoredFiles(
-  entries: Iterable<Found>,
+  entries: Iterable<PathEntry>,
   { workspace, patterns }: { workspace: string; patterns: Patterns },
   rules?: string[],
 ): Promise<Set<string>> {

@@ -4,7 +4,7 @@ import { describeSystemError, RalphError } from "../../errors.js";
 import { compilePatterns, type Patterns } from "../../patterns.js";
 import { writeAtomic } from "../../records/files.js";
 import { copyOf, differenceOf, type FileCopy, keepAside, putBack, remove, removeFolders } from "./disk.js";
-import { type Found, findFiles, isWithin, protectedName, type Root } from "./find.js";
+import { findFiles, isWithin, type PathEntry, protectedName, type Root } from "./find.js";
 import {
   type CommitChange,
   ignoredFiles,
@@ -190,7 +190,7 @@ async function undoFiles(
   const copied = new Set(snapshot.files.map(({ real }) => real));
   const known = new Set([...copied, ...snapshot.others]);
   // A folder elsewhere is not the run's own: other programs may write there.
-  const isAdded = ({ real }: Found): boolean => !known.has(real) && isWithin(real, workspace);
+  const isAdded = ({ real }: PathEntry): boolean => !known.has(real) && isWithin(real, workspace);
   const added = [...files.values()].filter(isAdded);
   const ignored = await ignoredFiles(added, { workspace, patterns }, snapshot.rules);
   const unwanted = [

@@ -83,7 +83,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 2840,
     imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
   },
-  cli: { lines: 1760, imports: ["settings", "agents", "records", "views", "commands"] },
+  cli: { lines: 1760, imports: ["settings", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];

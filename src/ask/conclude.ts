@@ -34,7 +34,9 @@ export function ownWords(agent: Agent, report: AgentReport, prompt: string): str
 export function conclude(call: CallEnd): Conclusion {
   const { agent, mode, report, message, stderr, now } = call;
   const stopped = call.stopped?.reason ?? null;
-  const failure = hasAnswered(stopped, report) ? null : errorOf(call);
+  // An agent that reported a result counts as answered even if it was ended afterwards.
+  const hasAnswered = stopped === "done" || (report.ended && LATE_STOPS.has(stopped));
+  const failure = hasAnswered && report.error === undefined ? null : errorOf(call);
   const isPlain = mode === "text" || !isKnown(agent);
   const limit = usageLimit(report, { error: failure, stopped, finalMessage: message, stderr, isPlain }, now);
   const error = failure ?? limit?.message ?? null;
@@ -57,11 +59,6 @@ function isKnown({ name }: Agent): boolean {
 }
 
 const LATE_STOPS = new Set<AgentStop | null>(["inactivity", "budget_exhausted", "overage"]);
-
-/** An agent that reported a result counts as answered even if it was ended afterwards. */
-function hasAnswered(stopped: AgentStop | null, { ended, error }: AgentReport): boolean {
-  return error === undefined && (stopped === "done" || (ended && LATE_STOPS.has(stopped)));
-}
 
 /** Exit 0 is not enough: the agent can report a failure, or ralph can have ended it. */
 function errorOf(call: CallEnd): string | null {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { orElse } from "../errors.js";
 import { findStrays, findTree, type ProcessTree } from "../process/kill.js";
 import { startTimeOf } from "../process/table.js";
 
@@ -13,13 +14,8 @@ export function createHold() {
   const stopped = new Map<number, string>();
   let waiting: (() => void)[] = [];
   let holders = 0;
-  const send = (pid: number, signal: NodeJS.Signals): void => {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It has ended.
-    }
-  };
+  // It may have ended.
+  const send = (pid: number, signal: NodeJS.Signals) => orElse(() => process.kill(pid, signal), false);
   /** Listed again and again: a tree can fork while it is stopped. */
   const stopAll = async (): Promise<void> => {
     for (;;) {

@@ -25,6 +25,8 @@ const BY_VALUE: [string, RegExp][] = [
     /(^|\s)((--require|-r|--import|--loader|--experimental-loader)(?![\s=]+(tsx|ts-node|dotenv|source-map-support|@swc-node\/register|@babel\/register)(\/\w+)?(\s|$))|--eval|-e|--inspect(-brk)?=(?!127|localhost))([\s=]|$)/,
   ],
   ["PERL5LIB PYTHONPATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH NODE_PATH", /(^|:)\/(tmp|var\/tmp|dev\/shm|evil)/],
+  ["PERL5OPT RUBYOPT", /(^|\s)-[MmreI]/],
+  ["JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS", /-(javaagent|agent(path|lib)):/],
   ["ENV PS1 PS4", /^\/|\$\(|`|exec|command|eval/],
 ];
 

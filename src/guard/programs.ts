@@ -6,7 +6,7 @@ export const ALIASES = `
   podman|nerdctl|docker-compose docker
   oc|k kubectl
   tofu|terragrunt terraform
-  ncat|netcat nc
+  ncat|netcat|nc.traditional|nc.openbsd nc
   gawk|mawk|nawk awk
   vi|nvim|ex|view vim
   https|xh http

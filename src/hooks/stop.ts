@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemErrorCode } from "../errors.js";
+import { orElse, systemErrorCode } from "../errors.js";
 import { textAt } from "../workspace/content.js";
 import { ACTIVE_FILE } from "../workspace/runtime.js";
 import { openSession } from "./context.cjs";
@@ -58,12 +58,10 @@ async function reasonsToGoOn(workspace: string, { note }: HookContext): Promise<
 /** If blocks cannot be counted, allow one. */
 async function mayBlock({ session, triesAgain }: HookInput, { env }: HookContext): Promise<boolean> {
   if (session === undefined) return !triesAgain;
-  try {
+  return orElse(() => {
     const blocks = openSession("stop", session, env);
     if (!triesAgain) blocks.forget();
     const count = blocks.marks().length;
     return count < MAX_BLOCKS && blocks.set(String(count + 1));
-  } catch {
-    return !triesAgain;
-  }
+  }, !triesAgain);
 }

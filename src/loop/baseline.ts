@@ -1,5 +1,5 @@
 import { witnessOf } from "../baseline.js";
-import type { BaselineCheck, CheckFinished } from "../events.js";
+import type { BaselineCheck } from "../events.js";
 import type { RunState } from "../records/run-state.js";
 import type { Events, Run } from "./run.js";
 
@@ -8,12 +8,13 @@ export async function* runBaseline({ recipe, effects, state }: Run): Events<void
   if (recipe.baseline === undefined || state.baseline !== undefined || state.iterations > 0) return;
   const results = yield* recipe.baseline({ iteration: 0, ...effects.signals });
   if (results !== undefined && results.length > 0)
-    yield { type: "baseline.finished", checks: results.map(checkOf) };
-}
-
-function checkOf({ command, passed, output }: CheckFinished): BaselineCheck {
-  const both = { before: passed, now: passed };
-  return { command, ...both, witness: witnessOf(both), ...(!passed && { output }) };
+    yield {
+      type: "baseline.finished",
+      checks: results.map(({ command, passed, output }) => {
+        const both = { before: passed, now: passed };
+        return { command, ...both, witness: witnessOf(both), ...(!passed && { output }) };
+      }),
+    };
 }
 
 /** The state of each check, without its output. */

@@ -18,7 +18,10 @@ export function heldFiles(files: string[], folders: string[]): string[] {
   const pids = pidsIn();
   if (pids.some((pid) => isGitIn(pid, folders))) return files;
   const open = new Set(
-    pids.flatMap((pid) => fileNames(pid).map((name) => linkAt(`/proc/${pid}/fd/${name}`))),
+    pids.flatMap((pid) =>
+      // None if the process has exited, or belongs to another user.
+      orElse(() => readdirSync(`/proc/${pid}/fd`), []).map((name) => linkAt(`/proc/${pid}/fd/${name}`)),
+    ),
   );
   return files.filter((file) => open.has(file));
 }
@@ -29,11 +32,6 @@ function isGitIn(pid: number, folders: string[]): boolean {
   const cwd = linkAt(`/proc/${pid}/cwd`);
   if (!folders.some((folder) => `${cwd}/`.startsWith(`${folder}/`))) return false;
   return !DAEMONS.test(readOrNothing(`/proc/${pid}/cmdline`));
-}
-
-/** Empty if the process has exited, or belongs to another user. */
-function fileNames(pid: number): string[] {
-  return orElse(() => readdirSync(`/proc/${pid}/fd`), []);
 }
 
 function linkAt(path: string): string {

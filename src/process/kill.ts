@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsed } from "../elapsed.js";
+import { orElse } from "../errors.js";
 import {
   environments,
   isStarting,
@@ -56,9 +57,7 @@ export async function killTree(tree: ProcessTree, graceMs: number, pids?: PidRan
 
 /** Does nothing if the process has exited meanwhile. */
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {}
+  orElse(() => process.kill(pid, signal), false);
 }
 
 /** The leader's group and session, its descendants, and every process that carries the marker. */
@@ -91,13 +90,7 @@ function membersOf({ pid, marker }: ProcessTree, members: Members, pids?: PidRan
 /** Sends SIGINT to the groups that a process has started; false: there is none. */
 export function interruptChildren(parent: number): boolean {
   const groups = processTable().filter(({ pid, ppid, group }) => ppid === parent && group === pid);
-  for (const { pid } of groups) {
-    try {
-      process.kill(-pid, "SIGINT");
-    } catch {
-      // It exited between the listing and the signal.
-    }
-  }
+  for (const { pid } of groups) sendSignal(-pid, "SIGINT");
   return groups.length > 0;
 }
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { systemErrorCode } from "../errors.js";
+import { orElse, systemErrorCode } from "../errors.js";
 
 export interface ProcessEntry {
   pid: number;
@@ -125,11 +125,7 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
 
 /** A process may exit between the listing and the reading. */
 export function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return "";
-  }
+  return orElse(() => readFileSync(path, "latin1"), "");
 }
 
 function psTable(): ProcessEntry[] {

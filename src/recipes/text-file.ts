@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { describeSystemError, RalphError, systemErrorCode } from "../errors.js";
+import { describeSystemError, RalphError, type RalphErrorOptions, systemErrorCode } from "../errors.js";
+import { git } from "../workspace/git.js";
 
 /** A file that holds what to ask: read anew for each iteration, so that it can be edited while the loop runs. */
 export function readTextFile(what: string, file: string, workspace: string): string {
@@ -26,6 +27,13 @@ function readBytes(what: string, name: string, path: string): Buffer {
     throw new RalphError(`${what} not found: ${name}`, { code: "text_file_unreadable", cause: error });
   }
   throw unreadable(what, name, statSync(path).isDirectory() ? "it is a directory" : "it is not a plain file");
+}
+
+/** What is not committed is not in a new worktree. `why`: the code of the error, and what to do. */
+export async function refuseUncommitted(folder: string, file: string, why: RalphErrorOptions): Promise<void> {
+  const { ok, stdout } = await git(folder, ["show", `HEAD:./${file}`]);
+  if (ok && stdout === readFileSync(resolve(folder, file), "utf8")) return;
+  throw new RalphError(`${file} is not committed as it is, so a worktree would not have it`, why);
 }
 
 function unreadable(what: string, name: string, why: string, cause?: unknown): RalphError {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
 import { ralphHome } from "../records/home.js";
 import { lockHolder } from "../records/lock.js";
 import { type RunFolder, runsIn } from "../records/runs.js";
@@ -64,7 +64,7 @@ function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome
     new RalphError(`the worktree name ${name} is in use: ${why}`, { code: "worktree_taken", hint });
   const own = runsIn(home)
     .list()
-    .findLast((folder) => worktreeOf(folder) === path);
+    .findLast((folder) => orElse(() => folder.shown().worktree, undefined) === path);
   if (own === undefined) throw refusal(`${taken} is there`);
   const spec = readSpec(own);
   const holder = existsSync(spec.workspace) ? lockHolder(home, spec) : undefined;
@@ -80,15 +80,6 @@ function runIn({ name, path, branch }: Worktree, taken: string, home = ralphHome
     `${taken} exists, and its run ${own.id} is completed`,
     existsSync(path) ? `choose another name, or merge and remove it: ${removal}` : undefined,
   );
-}
-
-/** undefined: it has none, or its record cannot be read. */
-function worktreeOf(folder: RunFolder): string | undefined {
-  try {
-    return folder.shown().worktree;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A run can only go on in its folder. */

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
+import { orElse } from "../errors.js";
 import { capture } from "../process/capture.js";
 import { resultOf } from "../records/result.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
@@ -52,11 +53,7 @@ function runsByWorktree(): Map<string, RunFolder> {
 
 /** A record that cannot be read belongs to no worktree; `ralph runs` names it. */
 function specOf(run: RunFolder): ReturnType<RunFolder["shown"]> | undefined {
-  try {
-    return run.shown();
-  } catch {
-    return undefined;
-  }
+  return orElse(() => run.shown(), undefined);
 }
 
 /** `RUN-lanes/US-001`, `RUN-queue` and `landing-RUN` have the id of their run in their names. */

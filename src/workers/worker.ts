@@ -98,6 +98,9 @@ export function loopRows(home: string, warn: (text: string) => void, most = RECE
   const known = new Set(["", ...workers.map(({ record }) => record?.run)]);
   const living = livingLoops(home).filter(({ run }) => !known.has(run));
   for (const { run } of living) known.add(run);
+  // What was not written to for a day is not worth reading.
+  const isRecent = (journal: string): boolean =>
+    (statSync(journal, { throwIfNoEntry: false })?.mtimeMs ?? 0) > Date.now() - RECENT_MS;
   const ended = runsIn(home)
     .list(most)
     .filter(({ id, journal }) => !known.has(id) && isRecent(journal));
@@ -162,11 +165,6 @@ function rowOf(
     workspace: run?.workspace ?? "",
     tags: [],
   };
-}
-
-/** What was not written to for a day is not worth reading. */
-function isRecent(journal: string): boolean {
-  return (statSync(journal, { throwIfNoEntry: false })?.mtimeMs ?? 0) > Date.now() - RECENT_MS;
 }
 
 /** `isLiving`: a process works on it. */

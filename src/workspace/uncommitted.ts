@@ -98,3 +98,8 @@ async function committedBetween(workspace: string, from?: string, to?: string): 
   const { stdout } = await git(workspace, from === undefined ? list : diff);
   return namesIn(stdout);
 }
+
+/** Whether a file is one of those, or in one that is a folder: of a new folder git names the folder alone. */
+export function isAmong(file: string, paths: string[]): boolean {
+  return paths.some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
+}

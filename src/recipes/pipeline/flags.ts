@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { RalphError } from "../../errors.js";
 import { DEFAULT_LIMITS, saysSomething, wholeNumber } from "../../settings/limits.js";
-import { git, repositoryRoot } from "../../workspace/git.js";
+import { repositoryRoot } from "../../workspace/git.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { type CheckFlags, checkTimeoutFrom } from "../checks.js";
-import { readTextFile } from "../text-file.js";
+import { readTextFile, refuseUncommitted } from "../text-file.js";
 import { prpFileFor } from "./gates/gate.js";
 import { loadPipeline, ownPipeline, type Pipeline } from "./pipeline-file.js";
 import type { PipelineSpec } from "./spec.js";
@@ -27,13 +27,15 @@ export async function pipelineSpec(
   const path = relative(origin, resolve(origin, given));
   // A path within the project is the same in a worktree of it.
   const specFile = path.startsWith("..") || isAbsolute(path) ? resolve(origin, given) : path;
-  const text = readTextFile("spec", specFile, origin);
+  readTextFile("spec", specFile, origin);
   const prpFile = prpFileFor(specFile);
   const testCommand = command === undefined ? undefined : saysSomething("--test-command", command);
   const checkTimeoutMs = checkTimeoutFrom(flags);
   const loaded = await loadPipeline(origin, { specFile, prpFile, testCommand, checkTimeoutMs });
   const pipeline = { ...loaded, ...retries(flags), checkTimeoutMs };
-  if (worktree !== undefined && !isPlan) await refuseUncommitted(origin, specFile, text);
+  const hint = `git add ${specFile} && git commit -m "Spec"`;
+  if (worktree !== undefined && !isPlan)
+    await refuseUncommitted(origin, specFile, { code: "spec_uncommitted", hint });
   const dirty = worktree === undefined && !isPlan ? await dirtyFiles(origin, specFile) : [];
   return { kind: "pipeline", specFile, prpFile, ...pipeline, dirty };
 }
@@ -53,16 +55,6 @@ async function dirtyFiles(origin: string, specFile: string): Promise<string[]> {
   if (root === undefined) return [];
   const own = relative(root, resolve(origin, specFile));
   return ((await uncommittedFiles(origin)) ?? []).filter((file) => file !== own);
-}
-
-/** What is not committed is not in a new worktree. */
-async function refuseUncommitted(origin: string, specFile: string, text: string): Promise<void> {
-  const { ok, stdout } = await git(origin, ["show", `HEAD:./${specFile}`]);
-  if (ok && stdout === text) return;
-  throw new RalphError(`${specFile} is not committed as it is, so a worktree would not have it`, {
-    code: "spec_uncommitted",
-    hint: `git add ${specFile} && git commit -m "Spec"`,
-  });
 }
 
 /** The pipeline of a run that goes on, from what its journal tells. `changed`: its file, if a person has mended it. */

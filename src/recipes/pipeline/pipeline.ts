@@ -15,7 +15,7 @@ import { isOwnFolder, prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspa
 import { whyNotSigned } from "../../workspace/scm.js";
 import { innerRefusal, stage } from "../../workspace/stage.js";
 import { unfinished } from "../../workspace/start.js";
-import { uncommittedFiles } from "../../workspace/uncommitted.js";
+import { isAmong, uncommittedFiles } from "../../workspace/uncommitted.js";
 import type { RecipeContext, RecipeRow } from "../row.js";
 import { writeBefore } from "./gates/test-files.js";
 import {
@@ -166,11 +166,8 @@ async function commitWork(turn: PipelineTurn): Promise<ScmFinished | undefined> 
   const trust = await trustNow(newPrograms);
   const notNow = trust.refusal ?? (await unfinished(workspace));
   if (notNow !== undefined) return finished(1, notNow);
-  // What was not committed before the run is the user's. Of a folder that was new as a whole, git names the files
-  // when it knows one of them.
-  const isUsers = (file: string) =>
-    dirty.some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
-  const files = ((await uncommittedFiles(workspace)) ?? []).filter((file) => !isUsers(file));
+  // What was not committed before the run is the user's.
+  const files = ((await uncommittedFiles(workspace)) ?? []).filter((file) => !isAmong(file, dirty));
   if (files.length === 0) return undefined;
   const paths = files.map((file) => `:(top,literal)${file}`);
   const added = await stage(workspace, paths, { stop });

@@ -42,7 +42,8 @@ export function importStories(
     const documented = { ...known, ...(notes === "" && { notes: "imported as passed" }) };
     return { ...documented, ...FRESH, reviewStatus: "needs_review" };
   };
-  const { tasks, findings } = readTasks(isMarkdown(file) ? checklistIn(text, file) : text, file, (value) => {
+  const isMarkdown = /\.(md|markdown)$/i.test(file);
+  const { tasks, findings } = readTasks(isMarkdown ? checklistIn(text, file) : text, file, (value) => {
     if (!isTree(value)) return value;
     // Of a file that holds no stories, nothing else is worth a word.
     if (!Array.isArray(value["userStories"]))
@@ -53,10 +54,6 @@ export function importStories(
   });
   if (tasks !== undefined && findings.length === 0) return { tasks, passed };
   throw new RalphError(`cannot import: ${mistakes(file, findings)}`, { code: "import_invalid" });
-}
-
-function isMarkdown(file: string): boolean {
-  return /\.(md|markdown)$/i.test(file);
 }
 
 function checklistIn(text: string, file: string): string {

@@ -23,34 +23,24 @@ export function storiesOfChecklist(text: string, name: string) {
 
 function writtenIn(tokens: Token[]): DraftStory[] {
   const stories: DraftStory[] = [];
-  let open: OpenStory | undefined;
+  let open: ReturnType<typeof openedBy>;
   for (const token of tokens) {
     if (isHeading(token)) {
       const opened = openedBy(token);
       if (opened !== undefined) stories.push(opened.story);
-      open = opened ?? belowHeading(open, token);
+      // A heading of the same depth ends a story.
+      if (opened !== undefined || (open !== undefined && token.depth <= open.depth)) open = opened;
     } else if (open !== undefined) addTo(open.story, token);
     else if (isList(token)) stories.push(...token.items.flatMap(storyOfItem));
   }
   return stories;
 }
 
-/** The story of a heading. */
-interface OpenStory {
-  story: DraftStory;
-  depth: number;
-}
-
-/** A heading of the same depth ends a story. */
-function belowHeading(open: OpenStory | undefined, { depth }: Tokens.Heading): OpenStory | undefined {
-  return open !== undefined && depth > open.depth ? open : undefined;
-}
-
 function fresh(title: string): DraftStory {
   return { title, description: "", acceptanceCriteria: [], passes: false };
 }
 
-function openedBy({ text, depth }: Tokens.Heading): OpenStory | undefined {
+function openedBy({ text, depth }: Tokens.Heading) {
   const [, id, title = ""] = NUMBERED.exec(plain(text)) ?? [];
   return id === undefined ? undefined : { story: { ...fresh(title), id }, depth };
 }

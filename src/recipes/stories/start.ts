@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { orElse, RalphError } from "../../errors.js";
 import { endCutOff } from "../../records/cut-off.js";
@@ -13,6 +12,7 @@ import { textAt } from "../../workspace/content.js";
 import { git, repositoryRoot, someOf } from "../../workspace/git.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
+import { refuseUncommitted } from "../text-file.js";
 import type { StoriesFolder } from "./folder.js";
 import { checkTasks } from "./rules.js";
 import { readTurn, type Turn } from "./run.js";
@@ -49,13 +49,9 @@ export async function readyToStart(
   const { exitCode } = await git(project, ["check-ignore", "--quiet", ACTIVE_FILE]);
   const warnings = exitCode === 0 ? [] : [`${ACTIVE_FILE} is not ignored: add it to .gitignore`];
   if (inWorktree) {
-    const { tasks } = storyFiles(dir);
-    const { ok, stdout } = await git(project, ["show", `HEAD:./${tasks}`]);
-    if (ok && stdout === readFileSync(join(project, tasks), "utf8")) return { dirty: [], warnings };
-    throw new RalphError(`${tasks} is not committed as it is, so a worktree would not have it`, {
-      code: "tasks_uncommitted",
-      hint: `git add ${dir} && git commit -m "Plan"`,
-    });
+    const hint = `git add ${dir} && git commit -m "Plan"`;
+    await refuseUncommitted(project, storyFiles(dir).tasks, { code: "tasks_uncommitted", hint });
+    return { dirty: [], warnings };
   }
   const own = `${relative(root, join(project, dir))}/`;
   // Where git cannot tell, the first iteration hears it.
@@ -105,13 +101,9 @@ export function runsOf(
   where: "workspace" | "anywhere",
 ): RunFolder[] {
   const isOver = (folder: RunFolder): boolean => {
-    try {
-      const { recipe, workspace, origin } = folder.spec();
-      const places = where === "workspace" ? [workspace] : [workspace, origin];
-      return recipe.kind === "stories" && "dir" in recipe && recipe.dir === dir && places.includes(project);
-    } catch {
-      return false;
-    }
+    const spec = orElse(() => folder.spec(), undefined);
+    if (spec?.recipe.kind !== "stories" || !("dir" in spec.recipe) || spec.recipe.dir !== dir) return false;
+    return spec.workspace === project || (where === "anywhere" && spec.origin === project);
   };
   return runsIn(home).list().filter(isOver);
 }

@@ -9,7 +9,7 @@ import type { Failure } from "../../verify/failure.js";
 import { textAt } from "../../workspace/content.js";
 import { someOf } from "../../workspace/git.js";
 import { RUNTIME_FOLDER } from "../../workspace/runtime.js";
-import { editedBetween, type Work } from "../../workspace/uncommitted.js";
+import { editedBetween, isAmong, type Work } from "../../workspace/uncommitted.js";
 import { checkCommitted, checkTasks, GIT_CANNOT_TELL, type Rules } from "./rules.js";
 import {
   commitBack,
@@ -149,11 +149,9 @@ function brokenFile({ folderFor }: StoriesRun, iteration: number): string {
 
 /** What agents have not committed; what was not committed before they began, and is as it was, is not theirs. */
 function blamedIn({ spec }: StoriesAt, turn: Turn | undefined, now: Work | undefined): string[] | undefined {
-  const isUsers = (file: string): boolean =>
-    spec.dirty.some((path) => file === path || (path.endsWith("/") && file.startsWith(path)));
   const isTheirs = (file: string): boolean =>
     now?.dirty[file] !== turn?.work?.dirty[file] || turn?.blamed.includes(file) === true;
-  return now && Object.keys(now.dirty).filter((file) => isTheirs(file) && !isUsers(file));
+  return now && Object.keys(now.dirty).filter((file) => isTheirs(file) && !isAmong(file, spec.dirty));
 }
 
 /** Files that a review edited, but for those that it may edit. */

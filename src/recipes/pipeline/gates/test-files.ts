@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
+import { orElse } from "../../../errors.js";
 import { textAt } from "../../../workspace/content.js";
 import { LANGUAGES } from "./languages.js";
 import { printOf, type TestBlock, testsIn } from "./scan.js";
@@ -73,10 +74,8 @@ export function* foldersIn(
   workspace: string,
   folder: string,
 ): Generator<[folder: string, entries: Dirent[]]> {
-  let entries: Dirent[] = [];
-  try {
-    entries = readdirSync(join(workspace, folder), { withFileTypes: true });
-  } catch {}
+  const path = join(workspace, folder);
+  const entries: Dirent[] = orElse(() => readdirSync(path, { withFileTypes: true }), []);
   yield [folder, entries];
   for (const entry of entries)
     if (entry.isDirectory() && !LEFT_OUT.test(entry.name))

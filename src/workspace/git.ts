@@ -85,10 +85,7 @@ export function someOf(names: string[], max = 3): string {
   return `${names.slice(0, max).join(", ")}${more}`;
 }
 
-/**
- * The commit of a branch, by its full name, or of HEAD, as git's own files say it: that takes no process. undefined:
- * only git can tell.
- */
+/** The commit of a branch or of HEAD as git's files say it, without a process. undefined: only git knows. */
 export function looseCommit(workspace: string, name: string): string | undefined {
   const [common, own = common] = gitFolders(workspace);
   if (common === undefined || own === undefined) return undefined;

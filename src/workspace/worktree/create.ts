@@ -34,10 +34,7 @@ export interface Setup {
   tell(text: string): void;
 }
 
-/**
- * All or nothing: what ralph cannot prepare, it removes. The user's checkout is not touched.
- * Returns the files that were copied into it.
- */
+/** All or nothing; the user's checkout is not touched. Returns the files that were copied into it. */
 export async function createWorktree(origin: string, worktree: Worktree, setup: Setup): Promise<string[]> {
   const { path, branch } = worktree;
   const from = setup.from ?? (await headCommit(origin));

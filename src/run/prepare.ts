@@ -215,18 +215,12 @@ async function warningsOf(spec: RunSpec): Promise<string[]> {
 
 /** Warns that a new worktree lacks the dependencies of the checkout: every check would fail, and every try costs. */
 async function notInWorktree(origin: string, workspace: string, worktree: string): Promise<string[]> {
-  const dirty = (await isDirty(origin))
-    ? ["the worktree does not have the uncommitted changes of this checkout"]
-    : [];
-  const hint = setupHint(workspace, worktree, process.env);
-  return hint === undefined ? dirty : [...dirty, hint];
-}
-
-/** The settings and the list of files to copy come from the checkout as it is. */
-async function isDirty(origin: string): Promise<boolean> {
+  // The settings and the list of files to copy come from the checkout as it is.
   const known = [`**/${RUNTIME_FOLDER}/**`, INCLUDE_FILE].map((path) => `:(top,exclude,glob)${path}`);
   const args = ["status", "--porcelain", "--untracked-files=normal", "--", ":/", ...known];
-  return (await git(origin, ["--no-optional-locks", ...args])).stdout !== "";
+  const { stdout: dirty } = await git(origin, ["--no-optional-locks", ...args]);
+  const lost = dirty !== "" && "the worktree does not have the uncommitted changes of this checkout";
+  return [lost, setupHint(workspace, worktree, process.env)].filter((text) => typeof text === "string");
 }
 
 /** A limit that nothing can measure is worse than none, because it is trusted. */

@@ -66,17 +66,21 @@ export async function* runGate(
   const hidden = event.passed && isLast ? yield* runHidden({ ...context, after: 1 }, verify) : [];
   if (hidden === undefined) return undefined;
   const failed = hidden.find(hasFailed);
-  if (failed !== undefined) return hiddenRun(failed, tests.isTestRun());
+  const hasTests = tests.isTestRun();
+  if (failed !== undefined) {
+    const output = hiddenFailure(failed.event.command);
+    return {
+      passed: false,
+      line: `❌ ${output}`,
+      warnings: [],
+      hasTests,
+      check: { ...failed.event, output },
+    };
+  }
   // A gate that passed on files that are gone says so in its event.
   const line = tellingLine(state, result, why ?? (event.passed ? undefined : event.why));
   const warnings = warningsIn(result.output);
-  return { passed: event.passed, check: event, hasTests: tests.isTestRun(), line, warnings };
-}
-
-/** A gate that passed, and a hidden check that did not. */
-function hiddenRun({ event }: CheckResult, hasTests: boolean): GateRun {
-  const output = hiddenFailure(event.command);
-  return { passed: false, line: `❌ ${output}`, warnings: [], hasTests, check: { ...event, output } };
+  return { passed: event.passed, check: event, hasTests, line, warnings };
 }
 
 const MAX_WARNINGS = 5;

@@ -20,8 +20,8 @@ export interface TaskCheck {
 export interface CheckFlags {
   check?: string[];
   /** false: `--no-project-checks`. */
-  projectChecks?: boolean;
-  checkTimeout?: string;
+  projectChecks?: boolean | undefined;
+  checkTimeout?: string | undefined;
 }
 
 /** The project's checks, unless they are left out, and those that the command line adds. */

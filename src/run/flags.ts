@@ -3,10 +3,9 @@ import { invalid, MOST_CONFIRMATIONS, saysSomething, wholeNumber } from "../sett
 import type { RunRequest } from "./spec.js";
 
 /** The safety nets with a field of their own; limits are rows. */
-export interface NetFlags {
+export interface NetFlags extends Pick<RunRequest, "keepBackground"> {
   fallbackAgent?: string[];
   escalateModel?: string;
-  keepBackground?: boolean | undefined;
   /** true: any kind that works; false: none. */
   sandbox?: string | boolean;
   hiddenCheck?: string[];
@@ -15,25 +14,16 @@ export interface NetFlags {
 }
 
 /** Flags of every command that starts a run, as commander hands them over. */
-export interface RequestFlags extends NetFlags {
-  /** The name of the run. */
-  name?: string;
+export interface RequestFlags
+  extends NetFlags,
+    Pick<RunRequest, "name" | "config" | "baseline" | "pr" | "requireWitness" | "sign">,
+    Pick<RunRequest, "projectChecks" | "checkTimeout"> {
   agent?: string;
   model?: string | undefined;
   agentFlag?: string[];
-  config?: string;
   /** true: ralph chooses the name. */
   worktree?: string | boolean | undefined;
-  /** Run the checks before the first iteration; a pull request shows that result. */
-  baseline?: boolean | undefined;
-  /** Open a pull request when it has succeeded. */
-  pr?: boolean;
   confirm?: string;
-  requireWitness?: boolean;
-  sign?: boolean;
-  /** false: `--no-project-checks`. */
-  projectChecks?: boolean;
-  checkTimeout?: string;
 }
 
 /** What a recipe makes of its own flags. */

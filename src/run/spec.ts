@@ -18,9 +18,8 @@ import type { Speed } from "../verify/speed.js";
 import type { GitSetting } from "../workspace/git-programs.js";
 
 /** What a request and the spec of a run have in common. */
-interface RunFacts {
+interface RunFacts extends Pick<SpecRecord, "limits" | "name" | "worker" | "issue"> {
   recipe: RecipeSpec;
-  limits: SpecRecord["limits"];
   /** true: read the agent's steps as they happen; false: only its final answer. */
   stream: boolean;
   /** Run the checks before the first iteration. */
@@ -37,12 +36,6 @@ interface RunFacts {
   config?: string | undefined;
   /** How an agent on a terminal gets the prompt. */
   promptVia?: "stdin" | "keys" | undefined;
-  /** Its short name; default: two words that ralph chooses. */
-  name?: string | undefined;
-  /** The worker whose loop it is. */
-  worker?: string | undefined;
-  /** The issue that it came from. */
-  issue?: SpecRecord["issue"];
   /** Open a pull request when it has succeeded. */
   pr?: boolean | undefined;
   /** The run whose pull request it works on. */

@@ -57,7 +57,7 @@ export interface LoopHooks {
   settings?: { content: Record<string, unknown>; file: string } | undefined;
 }
 
-/** A folder that an agent writes to: below `$variable`, or `folder` at home; without both, in the project. */
+/** Where an agent writes: below `$variable`, or `folder` at home; without a variable, also in the project. */
 export interface StateFolder {
   variable?: string;
   folder: string;

@@ -19,7 +19,6 @@ export interface CallEnd extends Pick<AskOptions, "mode" | "words"> {
   /** Why ralph ended it, if it did. */
   stopped: { reason: AgentStop; explanation: string } | null;
   message: string;
-  /** Its stderr since it last used a tool. */
   stderr: string;
   now: Date;
 }

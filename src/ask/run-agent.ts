@@ -179,7 +179,6 @@ export function createReader(parse: Agent["parse"]) {
   };
   return {
     report,
-    /** Its stderr since it last used a tool. */
     stderr: () => stderr,
     push({ from, data }: Chunk): AgentEvent[] {
       if (from === "stdout") return read(lines.push(data));

@@ -12,14 +12,12 @@ export interface Supervision {
   inactivityTimeoutMs: number;
   remaining: Remaining;
   isDone?: ((said: string) => boolean) | undefined;
-  /** Whether the agent may use paid extra usage. */
   allowOverage?: boolean | undefined;
   fingerprint(): Promise<string>;
   /** Whether ralph has suspended the agent for a while. */
   isHeld?: (() => boolean) | undefined;
   /** Called on signs of life other than output, even if silence ends nothing. */
   alive?: (() => void) | undefined;
-  /** When aborted, the agent is killed at once. */
   kill: AbortSignal;
   /** When aborted, a limit that several agents share is used up; the signal's reason is an `AgentStop`. */
   over?: AbortSignal | undefined;

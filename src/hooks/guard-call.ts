@@ -39,7 +39,6 @@ function answerAt({ sent }: HookInput, site: Site): HookAnswer {
   return warnings.length === 0 ? undefined : { systemMessage: `ralph's guard warns: ${listed(warnings)}` };
 }
 
-/** Lists the first three. */
 function listed(findings: GuardFinding[]): string {
   const lines = findings.slice(0, 3).map(({ category, reason, command }) => {
     const about = command === "" ? "" : ` (${command})`;

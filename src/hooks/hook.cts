@@ -72,7 +72,6 @@ export function block(reason: string): HookAnswer {
   return { decision: "block", reason };
 }
 
-/** Refuses a tool call. */
 export function deny(permissionDecisionReason: string): HookAnswer {
   const permissionDecision = "deny";
   return {

@@ -13,7 +13,6 @@ export interface TaskCheck {
   timeoutMs: number;
   /** Patterns of the files that it depends on. */
   inputs?: string[] | undefined;
-  /** It is known to be flaky. */
   flaky?: "retry" | undefined;
 }
 

@@ -100,13 +100,11 @@ export interface RunSpec extends RunFacts, Omit<SpecRecord, keyof RunFacts> {
   /** The commit that was checked out at the start. */
   base?: string | undefined;
   agent: AgentSpec;
-  /** Its other agents, by role. */
   agents?: Record<string, AgentSpec> | undefined;
   /** How to make checks quicker. */
   checks?: Speed | undefined;
   /** Patterns of files that agents may not change. */
   protect?: string[] | undefined;
-  /** The sandbox of its agents. */
   sandbox?: SandboxSpec | undefined;
   /** Several loops at the same time, each in a worktree of its own. */
   lanes?: LanesSpec | undefined;
@@ -118,7 +116,6 @@ export type LanesSpec =
   | { kind: "race"; parallel: number; all: boolean; lanes: { name: string; role: string }[] };
 
 export interface AgentSpec {
-  /** The name that the user gave. */
   name: string;
   words: string[];
   flags: string[];
@@ -140,15 +137,11 @@ export interface PreparedRun {
   settings: Settings;
   /** Hidden checks with their commands, which ralph never writes down. */
   hidden?: HiddenCheck[] | undefined;
-  /** The key that signs its receipt. */
   key?: SigningKey | undefined;
-  /** What the user should know before it begins. */
   warnings: string[];
   /** Why `auto` found no sandbox. */
   unsheltered?: string | undefined;
-  /** A function as its agent. */
   agent?: FunctionAgent | undefined;
-  /** It is resumed. */
   isContinued?: boolean;
 }
 
@@ -175,12 +168,10 @@ export interface Host {
 export interface RunContext extends PreparedRun {
   host: Host;
   folder: RunFolder;
-  /** Folder for the records of an iteration. */
   folderFor(iteration: number): string;
   redact: Redact;
   /** Environment of the agents and of the checks. */
   env: NodeJS.ProcessEnv;
-  /** The token that the agent's hooks send. */
   hookToken: string;
   /** When the call began that the end of an earlier process cut off, in milliseconds. */
   cutOff: number | undefined;

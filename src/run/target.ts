@@ -12,7 +12,6 @@ import { createWorktree } from "../workspace/worktree/create.js";
 import { branchOf, locateWorktree, takenBy, type Worktree } from "../workspace/worktree/worktree.js";
 import { type RunRequest, type RunSpec, readSpec } from "./spec.js";
 
-/** Where a run is prepared. */
 export interface Preparing {
   home?: string | undefined;
   /** Aborted: ralph removes a worktree that is not ready yet. */

@@ -21,7 +21,6 @@ export interface OwnWorktree {
   state: string;
   /** The branch that holds all of its work; null: ralph knows none. */
   landed: string | null;
-  /** Files that are not committed. */
   uncommitted: number;
   bytes: number | null;
   /** Time of the last event of the run. */
@@ -112,7 +111,6 @@ export function whyKept({ run, branch, landed, uncommitted }: OwnWorktree): stri
 
 interface EndedRun {
   run: RunFolder;
-  /** The time of its end. */
   lastAt: Date;
   /** Without its records, work that is on its branch cannot be landed. */
   isNeeded: boolean;

@@ -1,6 +1,5 @@
 import { Lexer, type Token, type Tokens } from "marked";
 
-/** A story as a person writes it. */
 interface DraftStory {
   id?: string;
   title: string;

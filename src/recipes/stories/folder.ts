@@ -12,9 +12,7 @@ import { slug } from "./checklist.js";
 import { STORIES_FOLDER, storyFiles } from "./state.js";
 import { treeIn } from "./tasks.js";
 
-/** Where the stories of a project are. */
 export interface StoriesFolder {
-  /** The project. */
   project: string;
   /** The folder of the stories, from the project on. */
   dir: string;

@@ -19,7 +19,6 @@ const Memory = z.object({
   failures: z.custom<Json>().optional().transform(failuresIn),
 });
 
-/** What an iteration leaves behind for the next one. */
 export type LastTime = ReturnType<typeof lastTime>;
 
 export function lastTime(memory: Json | undefined) {

@@ -28,7 +28,6 @@ type Before = Pick<Story, "id" | "passes" | "reviewStatus" | "reviewCount"> & Pa
 
 /** What the text of tasks.json is held against. */
 export interface Rules extends ReviewRules {
-  /** What the file is called in messages. */
   name?: string;
   /** What the iteration is for; null: nobody's turn, so that nothing may change. */
   mode?: Mode | null | undefined;
@@ -44,7 +43,6 @@ export interface Rules extends ReviewRules {
   isPersons?: boolean;
 }
 
-/** By the ids of the stories. */
 type OldList = ReadonlyMap<string, Before>;
 
 /** Checks 1, 2 and 2.5 over the text of tasks.json; undefined: there is no such file. */

@@ -1,19 +1,10 @@
 import { parseDuration } from "../duration.js";
 import { CHECK_TIMEOUT_MS, duration, invalid, saysSomething } from "../settings/limits.js";
-import type { FailAction, Settings } from "../settings/schema.js";
+import type { Settings } from "../settings/schema.js";
 
 /** A check as a run keeps it: of the project's settings, or of the command line. */
-export interface TaskCheck {
-  /** What it is called, where that is not its command. */
-  name?: string | undefined;
-  command: string;
-  /** Where the next prompt of `ralph run` has the failure. */
-  failAction: FailAction;
-  hint?: string | undefined;
+export interface TaskCheck extends Omit<Settings["checks"][number], "timeout"> {
   timeoutMs: number;
-  /** Patterns of the files that it depends on. */
-  inputs?: string[] | undefined;
-  flaky?: "retry" | undefined;
 }
 
 export interface CheckFlags {

@@ -11,14 +11,17 @@ import type { RepeatSpec } from "./task.js";
 
 /** What flags and settings ask of the recipes for a task. Nothing is read from the disk here. */
 
-export interface PromptFlags extends CheckFlags {
+interface TaskFlags extends CheckFlags {
   worktree?: string | boolean | undefined;
+  /** false: `--no-done-instruction`. */
+  doneInstruction?: boolean;
+}
+
+export interface PromptFlags extends TaskFlags {
   prompt?: string;
   promptFile?: string;
   completionResponse?: string;
   donePattern?: string;
-  /** false: `--no-done-instruction`. */
-  doneInstruction?: boolean;
 }
 
 /** `ralph run`. */
@@ -49,13 +52,10 @@ function promptSource({ prompt, promptFile, worktree }: PromptFlags, origin: str
   throw new RalphError("no prompt was given", { code, hint: swallowed(worktree, "ralph run") ?? hint });
 }
 
-export interface ChecksFlags extends CheckFlags {
-  worktree?: string | boolean | undefined;
+export interface ChecksFlags extends TaskFlags {
   spec?: string | undefined;
   /** false: `--no-completion-tag`. */
   completionTag?: string | false | undefined;
-  /** false: `--no-done-instruction`. */
-  doneInstruction?: boolean;
 }
 
 /** `ralph loop`. */

@@ -155,9 +155,8 @@ export async function prepareResume(
   return { spec, settings, hidden, key, variables, warnings: [], unsheltered, isContinued: true };
 }
 
-interface Choices extends Pick<RunSpec, "recipe" | "limits" | "workspace"> {
-  origin: string;
-  agent: AgentChoice | AgentSpec;
+interface Choices extends Pick<RunRequest, "recipe" | "limits" | "origin" | "agent"> {
+  workspace: string;
   agents: Record<string, AgentChoice | AgentSpec>;
   sandbox: SandboxChoice;
   worktree?: string | boolean | undefined;

@@ -1,4 +1,4 @@
-import type { Agent, Permissions } from "../agents/agent.js";
+import type { Agent, AskOptions } from "../agents/agent.js";
 import type { Hold } from "../ask/hold.js";
 import type { FunctionAgent } from "../ask/run-function.js";
 import type { TerminalSetup } from "../ask/run-on-terminal.js";
@@ -115,12 +115,9 @@ export type LanesSpec =
   | { kind: "stories"; parallel: number; allowUnverified?: boolean | undefined }
   | { kind: "race"; parallel: number; all: boolean; lanes: { name: string; role: string }[] };
 
-export interface AgentSpec {
+export interface AgentSpec extends Pick<AskOptions, "words" | "flags" | "permissions"> {
   name: string;
-  words: string[];
-  flags: string[];
   model?: string | undefined;
-  permissions: Permissions;
   /** A function of a program: ralph cannot start it again. */
   isFunction?: boolean | undefined;
   /** The value of `--agent`, to find its variables in the settings again. */

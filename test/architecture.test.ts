@@ -7,28 +7,28 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1343, imports: [] },
-  process: { lines: 837, imports: [] },
-  settings: { lines: 896, imports: ["records"] },
+  leaves: { lines: 1333, imports: [] },
+  process: { lines: 822, imports: [] },
+  settings: { lines: 886, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
-  agents: { lines: 1804, imports: [] },
+  agents: { lines: 1792, imports: [] },
   records: { lines: 2410, imports: ["process", "agents"] },
-  workspace: { lines: 3830, imports: ["process", "records"] },
+  workspace: { lines: 3829, imports: ["process", "records"] },
   sandbox: { lines: 1403, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2092, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 793, imports: ["process", "records", "workspace", "verify"] },
-  loop: { lines: 914, imports: ["records"] },
-  ask: { lines: 1035, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  loop: { lines: 909, imports: ["records"] },
+  ask: { lines: 1017, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5406,
+    lines: 5329,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
-  hooks: { lines: 621, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1444, imports: ["process", "agents", "records", "ask"] },
+  hooks: { lines: 596, imports: ["guard", "records", "workspace", "recipes"] },
+  workers: { lines: 1419, imports: ["process", "agents", "records", "ask"] },
   /** With the parts that the HTML report and the dashboard share. */
   views: { lines: 3495, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3688,
+    lines: 3639,
     imports: [
       "process",
       "settings",
@@ -83,11 +83,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 2840,
     imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
   },
-  cli: { lines: 1760, imports: ["settings", "records", "views", "commands"] },
+  cli: { lines: 1761, imports: ["settings", "agents", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_FILES = 452;
+const MOST_FILES = 446;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

@@ -38,6 +38,8 @@ export interface Report
   iterations: IterationReport[];
   /** What each story took, where the run worked on stories. */
   stories: StoryReport[];
+  /** The branches that its work was landed in, and the commit of each. */
+  landed?: { into: string; commit: string }[];
   /** Of a run with several lanes: the branch that holds its result, and what became of each lane. */
   branch?: string;
   lanes?: Events.LaneResult[];
@@ -72,13 +74,10 @@ export function reportFrom(
   const { reason = null, success = false, exitCode = null } = end;
   const { message = null, question = null, limit = null, final = false } = end;
   // A run that was resumed still has the work of before.
-  const { filesChanged = null, files = [], worktree = null, unsettled = null } = state.finished ?? {};
+  const { filesChanged = null, files = [], unsettled = null } = state.finished ?? {};
+  const { worktree = null, branch } = (state.isCleaned ? undefined : state.finished) ?? {};
   const { receipt = null, unproven = null } = end;
-  const last = iterations.at(-1);
-  if (reason === null && last?.finished === false) {
-    const until = status === "running" ? now.getTime() : Date.parse(lastSeenAt);
-    last.durationMs = Math.max(0, until - Date.parse(last.startedAt)) || 0;
-  }
+  if (reason === null) setDurations(iterations, state, status === "running" ? now : undefined);
   return {
     ...{
       v: 1,
@@ -100,9 +99,27 @@ export function reportFrom(
     }),
     iterations,
     stories: storiesOf(iterations),
-    ...(state.finished?.branch !== undefined && { branch: state.finished.branch }),
+    ...(branch !== undefined && { branch }),
+    ...landedIn(state),
     ...(state.lanes && { lanes: end.lanes ?? laneResults(state) }),
   };
+}
+
+/** Of each loop only the newest iteration may still be at work; the end of one that was cut off nobody has told. */
+function setDurations(iterations: IterationReport[], state: RunState, now: Date | undefined): void {
+  const newest = new Map(iterations.map((iteration) => [iteration.lane, iteration]));
+  for (const [lane, one] of newest) {
+    const loop = (lane === undefined ? undefined : state.lanes?.[lane]?.state) ?? state;
+    const until = now && loop.status === "running" ? now.getTime() : Date.parse(loop.lastSeenAt);
+    if (!one.finished) one.durationMs = Math.max(0, until - Date.parse(one.startedAt)) || 0;
+  }
+}
+
+function landedIn({ landings = {} }: RunState): Pick<Report, "landed"> {
+  const landed = Object.values(landings).flatMap((event) =>
+    event.type === "landing.landed" ? [{ into: event.into, commit: event.new }] : [],
+  );
+  return landed.length > 0 ? { landed } : {};
 }
 
 /** Takes the events into the state and adds the iterations that they were about. */

@@ -55,6 +55,8 @@ export interface RunState extends Carried, Required<Omit<Events.Totals, "pricePe
     | undefined;
   /** Where its work was landed last, by the branch, as far as it went. */
   landings?: Record<string, Landing> | undefined;
+  /** Its worktree and its branch were removed when it had landed. */
+  isCleaned?: boolean | undefined;
   /** The last end of the run; it stays when the run is resumed. */
   finished?: Events.RunFinished | undefined;
   /** Of a run with several loops: each by its name. What the run has spent is what they have spent. */
@@ -189,6 +191,8 @@ function changes(state: RunState, event: Events.LoopEvent): Partial<RunState> {
     case "landing.landed":
     case "landing.refused":
       return { landings: { ...state.landings, [event.into]: event } };
+    case "landing.cleaned":
+      return { isCleaned: true };
     case "baseline.finished":
       return { baseline: event.checks };
     case "check.finished": {

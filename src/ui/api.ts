@@ -35,6 +35,8 @@ export interface RunRow {
   /** What it does now, or why it ended; a line. */
   line: string;
   question: AskedQuestion | null;
+  /** Empty: it is one loop. */
+  lanes: LaneStanding[];
 }
 
 export interface AskedQuestion extends Question {
@@ -85,12 +87,16 @@ export interface RunPage {
   records: string;
 }
 
-export interface LaneCard extends Omit<LaneResult, "worktree"> {
-  /** Its work waits for its turn in the landing queue, or is about to land. */
-  isQueued: boolean;
+export interface LaneStanding {
+  lane: string;
   /** What becomes of it now, or has become of it. */
   standing: string;
   look: Look;
+}
+
+export interface LaneCard extends Omit<LaneResult, "worktree">, LaneStanding {
+  /** Its work waits for its turn in the landing queue, or is about to land. */
+  isQueued: boolean;
   /** With which other lanes its work would conflict. */
   overlaps: string[];
 }

@@ -139,7 +139,9 @@ test("a question is answered with keys alone, and one that has changed meanwhile
   await page.keyboard.press("a");
   await page.keyboard.type("The second one");
   // Another process has gone on with the run, and it asks again.
-  for (const body of [...iterationOf(3), blocked("Which one?", 3)]) appendFileSync(journal, line(body));
+  for (const body of [...iterationOf(3), blocked("And which one now?", 3)])
+    appendFileSync(journal, line(body));
+  await page.getByText("And which one now?").first().waitFor();
   await page.getByRole("button", { name: "Answer only" }).click();
   await page.getByRole("alert").filter({ hasText: "the question has changed" }).waitFor();
   expect(existsSync(join(home, "runs", RUN, "answer.json"))).toBe(false);

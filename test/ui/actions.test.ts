@@ -173,4 +173,14 @@ test("two agents in a race are two lanes, each with its iterations", async () =>
   const after = (await get(`/api/runs/${id}`)).json as RunPage;
   expect(after.actions).toEqual([]);
   expect(after.facts).toContainEqual(["landed", expect.stringMatching(/^in main, at [0-9a-f]{9}$/)]);
+  // They are gone.
+  expect(
+    after.facts.map(([name]) => name).filter((name) => /worktree|branch|land$|lanes/.test(name)),
+  ).toEqual([]);
+  expect(p.sh("git branch --list 'ralph/*/claude-1'")).toBe("");
+  expect(after.row.line).toContain("which has landed");
+  expect(after.row.lanes.map(({ lane, standing }) => `${lane} ${standing}`)).toEqual([
+    "claude-1 won",
+    "other-1 stopped",
+  ]);
 });

@@ -185,8 +185,10 @@ async function clean(
   { settings, tell }: LandOptions,
   write: Write,
 ): Promise<string | undefined> {
-  const { spec, repository, branch, tip } = plan;
-  const { worktree, workspace, copied = [] } = spec;
+  const { spec, repository, branch, tip, state } = plan;
+  const { workspace, copied = [] } = spec;
+  // The winner of a race has a worktree that only the end of the run names.
+  const worktree = spec.worktree ?? state.finished?.worktree ?? undefined;
   const { teardown } = settings;
   const left = await removeLanded({ repository, branch, tip, worktree, workspace, copied, teardown, tell });
   if (left === undefined) write({ type: "landing.cleaned", worktree: worktree ?? null, branch });

@@ -1,5 +1,6 @@
-import { useState } from "preact/hooks";
-import type { Action, AskedQuestion, RunPage } from "../api.js";
+import type { ComponentChildren, TargetedSubmitEvent } from "preact";
+import { useRef, useState } from "preact/hooks";
+import type { Action, RunPage, RunRow } from "../api.js";
 import { Dialog } from "./parts.jsx";
 import { loadOverview, overview, post, tell } from "./store.js";
 
@@ -16,87 +17,83 @@ export async function act(run: string, wish: object): Promise<boolean> {
   }
 }
 
-/** The answer is for the question that stands above it: for another one the server refuses it. */
-export function AnswerForm({
-  run,
-  question,
-  onDone = () => {},
+/** A field for words; the buttons below it send them, and so does Ctrl+Enter. */
+export function SayForm({
+  label,
+  placeholder,
+  isOptional = false,
+  onSend,
+  children,
 }: {
-  run: string;
-  question: AskedQuestion;
-  onDone?: () => void;
+  label: string;
+  placeholder: string;
+  isOptional?: boolean;
+  /** Gets the value of the button, too, and resolves to whether the words were taken. */
+  onSend: (text: string, button: string) => Promise<boolean>;
+  children: ComponentChildren;
 }) {
-  const [text, setText] = useState("");
   const [isBusy, setBusy] = useState(false);
-  const submit = async (goesOn: boolean): Promise<void> => {
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const button = (event.submitter as HTMLButtonElement | null)?.value ?? "";
     setBusy(true);
-    const wish = {
-      action: "answer",
-      question: question.id,
-      text,
-      ...(question.answered && { replaces: true }),
-    };
-    const isDone = text.trim() === "" ? question.answered : await act(run, wish);
-    if (isDone && goesOn) await act(run, { action: "resume" });
-    if (isDone) setText("");
+    if (await onSend(String(new FormData(form).get("text")).trim(), button)) form.reset();
     setBusy(false);
-    onDone();
   };
   return (
-    <form
-      class="say"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit(true);
-      }}
-    >
+    <form onSubmit={submit}>
       <textarea
+        name="text"
         rows={2}
-        aria-label="your answer"
-        placeholder={question.answered ? "Another answer" : "Your answer"}
-        value={text}
-        required={!question.answered}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.metaKey || event.ctrlKey))
-            event.currentTarget.form?.requestSubmit();
+        aria-label={label}
+        placeholder={placeholder}
+        required={!isOptional}
+        onKeyDown={({ key, metaKey, ctrlKey, currentTarget: { form } }) => {
+          if (key === "Enter" && (metaKey || ctrlKey)) form?.requestSubmit(form.querySelector("button"));
         }}
       />
-      <div class="buttons">
-        <button type="submit" class="first" disabled={isBusy}>
-          {question.answered ? "Resume" : "Answer and resume"}
-        </button>
-        <button type="button" disabled={isBusy || text.trim() === ""} onClick={() => void submit(false)}>
-          Answer only
-        </button>
-      </div>
+      <fieldset class="buttons" disabled={isBusy}>
+        {children}
+      </fieldset>
     </form>
   );
 }
 
-export function SteerForm({ run, isLiving, onDone }: { run: string; isLiving: boolean; onDone: () => void }) {
-  const [text, setText] = useState("");
+/** What a run asks. An answer is for the question that stood there when it was begun: for another one it is refused. */
+export function Asked({ row, onDone = () => {} }: { row: RunRow; onDone?: () => void }) {
+  const { id, question } = row;
+  const begunFor = useRef<string | undefined>(undefined);
+  if (question === null) return null;
+  const { text: asks, answered: replaces } = question;
+  const send = async (text: string, button: string): Promise<boolean> => {
+    const wish = { action: "answer", question: begunFor.current ?? question.id, text, replaces };
+    const isDone = text === "" || (await act(id, wish));
+    begunFor.current = undefined;
+    if (isDone && button !== "only") await act(id, { action: "resume" });
+    onDone();
+    return isDone;
+  };
   return (
-    <form
-      class="say"
-      onSubmit={async (event) => {
-        event.preventDefault();
-        if (await act(run, { action: "steer", text })) setText("");
-        onDone();
-      }}
-    >
-      <textarea
-        rows={2}
-        required
-        aria-label="words for the next iteration"
-        placeholder={isLiving ? "Add a text to the next prompt, once" : "Text for when it continues"}
-        value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
-      />
-      <div class="buttons">
-        <button type="submit">Steer</button>
-      </div>
-    </form>
+    <div class="question" onInput={() => (begunFor.current ??= question.id)}>
+      <p class="asks">{asks}</p>
+      {replaces && <p class="note">Answered. ralph uses the answer when the run resumes.</p>}
+      {overview.value?.readOnly === false && (
+        <SayForm
+          label="your answer"
+          placeholder={replaces ? "Another answer" : "Your answer"}
+          isOptional={replaces}
+          onSend={send}
+        >
+          <button type="submit" class="first">
+            {replaces ? "Resume" : "Answer and resume"}
+          </button>
+          <button type="submit" value="only">
+            Answer only
+          </button>
+        </SayForm>
+      )}
+    </div>
   );
 }
 

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { COST_KEYS, type CostKey, type CostRow } from "../../costs.js";
+import { COST_KEYS, type CostKey, type CostRow, type CostSum } from "../../costs.js";
 import type { Costs } from "../api.js";
 import { Empty, Loading } from "./parts.jsx";
+import { Totals } from "./shared.jsx";
 import { ask } from "./store.js";
 import { formatCount, money, unknownWords } from "./words.js";
 
@@ -20,23 +21,8 @@ export function CostsPage() {
     <div class="costs">
       <h1>Costs</h1>
       <div class="choices">
-        <fieldset>
-          <legend>by</legend>
-          {COST_KEYS.map((key) => (
-            <label key={key}>
-              <input type="radio" name="by" checked={by === key} onChange={() => setBy(key)} /> {key}
-            </label>
-          ))}
-        </fieldset>
-        <fieldset>
-          <legend>the last days</legend>
-          {SPANS.map((span) => (
-            <label key={span}>
-              <input type="radio" name="since" checked={days === span} onChange={() => setDays(span)} />{" "}
-              {span}
-            </label>
-          ))}
-        </fieldset>
+        <Choice name="by" values={COST_KEYS} chosen={by} onChoose={setBy} />
+        <Choice name="the last days" values={SPANS} chosen={days} onChoose={setDays} />
       </div>
       {costs === undefined ? (
         <Loading lines={8} />
@@ -49,53 +35,59 @@ export function CostsPage() {
   );
 }
 
+function Choice<Value extends string | number>({
+  name,
+  values,
+  chosen,
+  onChoose,
+}: {
+  name: string;
+  values: readonly Value[];
+  chosen: Value;
+  onChoose: (value: Value) => void;
+}) {
+  return (
+    <fieldset>
+      <legend>{name}</legend>
+      {values.map((value) => (
+        <label key={value}>
+          <input type="radio" name={name} checked={value === chosen} onChange={() => onChoose(value)} />{" "}
+          {value}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+const tokensOf = ({ inputTokens, outputTokens }: CostSum): string =>
+  `${formatCount(inputTokens)} in / ${formatCount(outputTokens)} out`;
+
 function Found({ costs }: { costs: Costs }) {
   const { total, rows, by } = costs;
+  const totals: [name: string, value: string][] = [
+    ["cost", `${money(total.costUsd)} ${unknownWords(total)}`],
+    ["runs", String(total.runs)],
+    ["calls", String(total.calls)],
+    ["tokens", tokensOf(total)],
+  ];
   return (
     <>
-      <dl class="totals">
-        <div>
-          <dt>Cost</dt>
-          <dd>
-            {money(total.costUsd)} <small>{unknownWords(total)}</small>
-          </dd>
-        </div>
-        <div>
-          <dt>Runs</dt>
-          <dd>{total.runs}</dd>
-        </div>
-        <div>
-          <dt>Calls</dt>
-          <dd>{total.calls}</dd>
-        </div>
-        <div>
-          <dt>Tokens</dt>
-          <dd>
-            {formatCount(total.inputTokens)} in / {formatCount(total.outputTokens)} out
-          </dd>
-        </div>
-      </dl>
+      <Totals rows={totals} />
       {total.unknown > 0 && (
         <p class="note">{total.unknown} calls did not tell what they cost: that is unknown, and not 0.</p>
       )}
       {by === "day" && rows.length > 1 && <Chart rows={rows} />}
-      <div class="scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys */}
+      <section class="scroll" tabIndex={0} aria-label={`costs by ${by}`}>
         <table class="figures">
           <thead>
             <tr>
               <th scope="col">{by}</th>
-              <th scope="col" class="number">
-                cost
-              </th>
-              <th scope="col" class="number">
-                runs
-              </th>
-              <th scope="col" class="number">
-                calls
-              </th>
-              <th scope="col" class="number">
-                tokens in / out
-              </th>
+              {["cost", "runs", "calls", "tokens"].map((name) => (
+                <th key={name} scope="col" class="number">
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -108,14 +100,12 @@ function Found({ costs }: { costs: Costs }) {
                 </td>
                 <td class="number">{row.runs}</td>
                 <td class="number">{row.calls}</td>
-                <td class="number">
-                  {formatCount(row.inputTokens)} / {formatCount(row.outputTokens)}
-                </td>
+                <td class="number">{tokensOf(row)}</td>
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { parsePatch, type StructuredPatch } from "diff";
 import { useEffect, useState } from "preact/hooks";
 import type { DiffPage, RunPage } from "../api.js";
-import { act } from "./actions.jsx";
+import { act, SayForm } from "./actions.jsx";
 import { Empty, Jump, Loading } from "./parts.jsx";
 import { type Place, queryOf } from "./route.js";
 import { ask, overview } from "./store.js";
@@ -156,46 +156,25 @@ function Line({ row, name, onComment }: { row: PatchRow; name: string; onComment
       {isOpen && onComment !== undefined && (
         <tr class="comment">
           <td colSpan={3}>
-            <CommentForm onCancel={() => setOpen(false)} onSend={(words) => onComment(at, words)} />
+            <SayForm
+              label="comment"
+              placeholder="What the next iteration should do about this line"
+              onSend={async (words) => {
+                const isTaken = await onComment(at, words);
+                setOpen(!isTaken);
+                return isTaken;
+              }}
+            >
+              <button type="submit" class="first">
+                Comment
+              </button>
+              <button type="button" onClick={() => setOpen(false)}>
+                Cancel
+              </button>
+            </SayForm>
           </td>
         </tr>
       )}
     </>
-  );
-}
-
-function CommentForm({
-  onSend,
-  onCancel,
-}: {
-  onSend: (text: string) => Promise<boolean>;
-  onCancel: () => void;
-}) {
-  const [text, setText] = useState("");
-  return (
-    <form
-      class="say"
-      onSubmit={async (event) => {
-        event.preventDefault();
-        if (await onSend(text)) onCancel();
-      }}
-    >
-      <textarea
-        rows={2}
-        required
-        aria-label="comment"
-        placeholder="What the next iteration should do about this line"
-        value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
-      />
-      <div class="buttons">
-        <button type="submit" class="first">
-          Comment
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
   );
 }

@@ -1,9 +1,10 @@
 import { useLayoutEffect } from "preact/hooks";
 import type { Look } from "../../views/report/shapes.js";
 import { GROUPS, type Group, type RunRow } from "../api.js";
-import { AnswerForm } from "./actions.jsx";
+import { Asked } from "./actions.jsx";
 import { lostSince } from "./live.js";
 import { Empty, Loading } from "./parts.jsx";
+import { pathOf } from "./route.js";
 import { Sign } from "./shared.jsx";
 import { loadOverview, most, now, overview, project, search } from "./store.js";
 import { age, formatDuration, money } from "./words.js";
@@ -82,16 +83,17 @@ function Beginning() {
 function GroupOfRuns({ group, rows, total }: { group: Group; rows: RunRow[]; total: number }) {
   if (total === 0) return null;
   return (
-    <section class="group" aria-labelledby={`group-${group.replace(" ", "-")}`}>
-      <h2 id={`group-${group.replace(" ", "-")}`}>
+    <section class="group" aria-label={TITLES[group]}>
+      <h2>
         {TITLES[group]} <small>{total}</small>
       </h2>
       <ul class="runs">
         {rows.map((row) => (
           <li key={row.id}>
             <Row row={row} />
-            {row.question !== null && <Question row={row} />}
+            <Asked row={row} />
             {row.question === null && isAsking(row) && <p class="said">{row.line}</p>}
+            {row.lanes.length > 0 && <LanesOf row={row} />}
           </li>
         ))}
       </ul>
@@ -152,6 +154,7 @@ function Row({ row }: { row: RunRow }) {
           {row.project}
           <span> · {recipe}</span>
           <span> · {agent}</span>
+          {row.worker !== null && <span> · worker</span>}
         </span>
       </span>
       <span class="number iterations" title="iterations">
@@ -174,14 +177,18 @@ function Row({ row }: { row: RunRow }) {
   );
 }
 
-function Question({ row }: { row: RunRow }) {
-  const { question, id } = row;
-  if (question === null) return null;
+/** More of them are on its page. */
+const MOST_LANES = 12;
+
+function LanesOf({ row: { id, lanes } }: { row: RunRow }) {
   return (
-    <div class="question">
-      <p class="asks">{question.text}</p>
-      {question.answered ? <p class="note">Answered. ralph uses the answer when the run resumes.</p> : null}
-      {overview.value?.readOnly ? null : <AnswerForm run={id} question={question} />}
-    </div>
+    <p class="said lane-list">
+      {lanes.slice(0, MOST_LANES).map(({ lane, standing, look }) => (
+        <a key={lane} href={pathOf(id, "stream", { lane })}>
+          <Sign look={look} /> {lane} <small>{standing}</small>
+        </a>
+      ))}
+      {lanes.length > MOST_LANES && <a href={pathOf(id, "lanes")}>and {lanes.length - MOST_LANES} more</a>}
+    </p>
   );
 }

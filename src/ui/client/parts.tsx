@@ -4,11 +4,14 @@ import { useEffect, useRef } from "preact/hooks";
 import type { RunPage } from "../api.js";
 import { go, type Place, pathOf } from "./route.js";
 
+/** A text that is longer may have to be scrolled. */
+const MOST_SEEN = 400;
+
 /** What a program printed, with its colours. It is text in every case. */
 export function Printed({ text }: { text: string }) {
   const pieces = Anser.ansiToJson(text, { json: true, remove_empty: true, use_classes: true });
   return (
-    <pre>
+    <pre {...(text.length > MOST_SEEN && { tabIndex: 0 })}>
       {pieces.map(({ content, fg, decorations }, index) => (
         <span key={index} class={[fg, ...(decorations ?? [])].filter(Boolean).join(" ")}>
           {content}

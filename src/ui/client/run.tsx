@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { PageIteration } from "../../views/report/shapes.js";
 import type { RunPage } from "../api.js";
-import { Actions, AnswerForm, SteerForm } from "./actions.jsx";
+import { Actions, Asked, act, SayForm } from "./actions.jsx";
 import { DiffView } from "./diff.jsx";
 import { Iteration, loadDetail } from "./iteration.jsx";
 import { LanesView } from "./lanes.jsx";
@@ -167,14 +167,7 @@ function Head({ page, isShort }: { page: RunPage; isShort: boolean }) {
       {page.unreadable > 0 && (
         <p class="why">{plural(page.unreadable, "line")} of its journal cannot be read, and left out here.</p>
       )}
-      {row.question !== null && (
-        <div class="question">
-          <p class="asks">{row.question.text}</p>
-          {!overview.value?.readOnly && (
-            <AnswerForm run={row.id} question={row.question} onDone={reloadRun} />
-          )}
-        </div>
-      )}
+      <Asked row={row} onDone={reloadRun} />
       {!isShort && <Totals rows={totals} />}
       <Actions page={page} onDone={reloadRun} />
     </header>
@@ -231,7 +224,17 @@ function Summary({ page, place }: { page: RunPage; place: Place }) {
                 {text}
               </p>
             ))}
-            {canSteer && <SteerForm run={row.id} isLiving={row.isLiving} onDone={reloadRun} />}
+            {canSteer && (
+              <SayForm
+                label="words for the next iteration"
+                placeholder={
+                  row.isLiving ? "Add a text to the next prompt, once" : "Text for when it continues"
+                }
+                onSend={(text) => act(row.id, { action: "steer", text }).finally(reloadRun)}
+              >
+                <button type="submit">Steer</button>
+              </SayForm>
+            )}
           </Section>
         )}
         <Section title="Facts">

@@ -17,11 +17,16 @@ export function Sign({ look }: { look: Look }) {
 export function Timeline({ run, iterations }: { run: string; iterations: PageIteration[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys
-    <section class="scroll" tabIndex={0} aria-label="timeline">
+    <section class="scroll" tabIndex={0} aria-label={labelOf("timeline", iterations[0]?.lane)}>
       {parts.timeline(make, iterations, (one) => pathOf(run, "iteration", one))}
       {parts.legend(make, iterations)}
     </section>
   );
+}
+
+/** Those of several lanes stand on one page. */
+function labelOf(what: string, lane: string | null = null): string {
+  return lane === null ? what : `${what}, ${lane}`;
 }
 
 export function Columns({ iterations }: { iterations: PageIteration[] }) {
@@ -45,7 +50,7 @@ export function ChecksGrid({ page, lane }: { page: RunPage; lane: string | null 
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys */}
-      <section class="scroll fading" tabIndex={0} aria-label="checks of each iteration">
+      <section class="scroll fading" tabIndex={0} aria-label={labelOf("checks of each iteration", lane)}>
         {parts.grid(make, ran, numbers)}
       </section>
       {shown.length > columns.length && (

@@ -164,6 +164,7 @@ function Block({ block }: { block: StreamBlock }) {
     return (
       <div class={`block text ${block.subagent ? "subagent" : ""}`}>
         <Printed text={text} />
+        {block.lane !== undefined && <Side block={block} />}
       </div>
     );
   const isOpen = kind === "check" && look === "failed";
@@ -196,10 +197,9 @@ function Tool({ block }: { block: StreamBlock }) {
 
 function Side({ block: { lane, ts } }: { block: StreamBlock }) {
   return (
-    <>
-      {lane !== undefined && <span class="tag">{lane}</span>}
-      <time>{clock(ts)}</time>
-    </>
+    <span class="side">
+      {lane !== undefined && <span class="tag">{lane}</span>} <time>{clock(ts)}</time>
+    </span>
   );
 }
 

@@ -132,7 +132,9 @@ function ralph(run: RunFolder, words: string[]): Command {
 
 async function command(run: RunFolder, words: string[]): Promise<Done> {
   const { ok, stdout, stderr } = await capture(ralph(run, words), { timeoutMs: COMMAND_MS });
-  return { ok, said: plain(ok ? stdout || stderr : stderr || stdout) };
+  const warnings = stderr.split("\n").filter((line) => line.startsWith("ralph: warning: "));
+  const done = [stdout.trim(), ...warnings].join("\n").trim();
+  return { ok, said: plain(ok ? done || stderr : stderr || stdout) };
 }
 
 /** `ralph: error: what` is what. */

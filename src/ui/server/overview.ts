@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { LoopEvent, Question } from "../../events.js";
 import { projectOf } from "../../records/costs.js";
-import { advanceRun } from "../../records/lanes.js";
+import { advanceRun, laneResults } from "../../records/lanes.js";
 import { livingLoops } from "../../records/lock.js";
 import { linesOf, parseLine } from "../../records/read.js";
 import { groupOf as firstWord, resultOf } from "../../records/result.js";
@@ -15,6 +15,7 @@ import { brief } from "../../views/harmless.js";
 import { readRecord, workerFiles } from "../../workers/files.js";
 import type { AskedQuestion, Group, RunRow } from "../api.js";
 import { doingOf } from "./entries.js";
+import { standingsOf } from "./lanes.js";
 
 /** How often streams look at the living runs, all of them at the same moment, and how often at all runs. */
 export const ROWS_MS = 150;
@@ -129,17 +130,11 @@ function rowOf(run: RunFolder, reading: RowFold | undefined): RunRow {
   try {
     return readRow(run, run.shown(), reading);
   } catch (error) {
+    const line = (error as Error).message;
     return {
-      ...{ id: run.id, name: run.id, worker: null, recipe: "", group: "failed", result: "unknown" },
-      ...{
-        isLiving: reading !== undefined,
-        startedAt: null,
-        lastAt: null,
-        activeMs: 0,
-        iteration: 0,
-        maxIterations: 0,
-      },
-      ...{ costUsd: null, agent: "", project: "", task: "", line: (error as Error).message, question: null },
+      ...{ id: run.id, name: run.id, worker: null, group: "failed", result: "unknown", line, lanes: [] },
+      ...{ isLiving: reading !== undefined, startedAt: null, lastAt: null, costUsd: null, question: null },
+      ...{ recipe: "", agent: "", project: "", task: "", activeMs: 0, iteration: 0, maxIterations: 0 },
     };
   }
 }
@@ -161,8 +156,13 @@ function readRow(run: RunFolder, spec: SpecRecord, reading: RowFold | undefined)
 }
 
 const TASK_CHARS = 200;
+/** It may say which commands to take over with. */
+const LINE_CHARS = 600;
 
-type RowFacts = Pick<RunRow, "result" | "iteration" | "maxIterations" | "activeMs" | "costUsd" | "line"> & {
+type RowFacts = Pick<
+  RunRow,
+  "result" | "iteration" | "maxIterations" | "activeMs" | "costUsd" | "line" | "lanes"
+> & {
   question?: Question | undefined;
 };
 
@@ -175,11 +175,11 @@ function standingOf(
 ): RowFacts {
   if (last?.type !== "run.finished" || reading !== undefined) return standingNow(run, spec, last, reading);
   const { limits } = spec;
-  const { iterations: iteration, costUsd, durationMs: activeMs, message = "", question } = last;
+  const { iterations: iteration, costUsd, durationMs: activeMs, message = "", question, lanes } = last;
   const maxIterations = isRace(spec, last) ? 0 : limits.maxIterations;
-  const line = brief(message, TASK_CHARS);
   const result = resultOf("finished", last, limits);
-  return { result, iteration, maxIterations, activeMs, costUsd, line, question };
+  const line = brief(message, LINE_CHARS);
+  return { result, iteration, maxIterations, activeMs, costUsd, line, question, lanes: standingsOf(lanes) };
 }
 
 function standingNow(
@@ -201,8 +201,10 @@ function standingNow(
     maxIterations: isRace(spec, state) ? 0 : known.maxIterations,
     activeMs: Math.round(activeMsUntil(until, state, status === "running")),
     costUsd: state.costUsd,
-    line: isLiving ? doingOf(last) : brief(state.message ?? "", TASK_CHARS),
+    line:
+      isLiving || last?.type.startsWith("landing.") ? doingOf(last) : brief(state.message ?? "", LINE_CHARS),
     question: state.question,
+    lanes: standingsOf(state.finished?.lanes ?? laneResults(state), isLiving ? state : undefined),
   };
 }
 

@@ -54,34 +54,29 @@ export async function runPage(run: RunFolder, row: RunRow): Promise<RunPage> {
   return {
     row,
     ...{ title: words.titleOf(report), look: lookOfRun(report), message: report.message },
-    facts: [...facts.filter((fact) => !words.isTotal(fact)), ...deliveries(run, state)],
+    facts: [...facts.filter((fact) => !words.isTotal(fact) && !isOfLanes(fact)), ...pullRequest(run)],
     totals: facts.filter(words.isTotal),
     limits: { maxIterations, maxCostUsd, maxTokens, maxTimeMs },
     ...{ iterations: pageIterations(report), checks: pageChecks(report) },
     files: report.files,
-    lanes: laneCards(report, state, row.isLiving),
+    lanes: laneCards(report.lanes, state, row.isLiving),
     stories: storyCards(run, report),
     states: stateCards(run, report),
     steering: steeringOf(run),
-    actions: actionsFor(row, report, landed(state).length > 0),
+    actions: actionsFor(row, report),
     unreadable,
     records: run.path,
   };
 }
 
-/** Where its work was brought: the branch of a run that has landed is gone. */
-function landed({ landings = {} }: RunState): [name: string, value: string][] {
-  return Object.values(landings).flatMap((event): [string, string][] =>
-    event.type === "landing.landed" ? [["landed", `in ${event.into}, at ${event.new.slice(0, 9)}`]] : [],
-  );
+/** They have cards of their own. */
+function isOfLanes([name]: [name: string, value: string]): boolean {
+  return name === "lanes" || name === "";
 }
 
-function deliveries(run: RunFolder, state: RunState): [name: string, value: string][] {
+function pullRequest(run: RunFolder): [name: string, value: string][] {
   const known = readJson(run.github);
-  return [
-    ...landed(state),
-    ...(has(known, { url: "string" }) ? [["pull request", known.url] as [string, string]] : []),
-  ];
+  return has(known, { url: "string" }) ? [["pull request", String(known.url)]] : [];
 }
 
 const OUTPUT_CHARS = 20_000;
@@ -101,13 +96,13 @@ export async function iterationDetail(
   return { ...detail, finalMessage: cut(detail.finalMessage), checks };
 }
 
-function actionsFor({ isLiving, result, question }: RunRow, report: Report, hasLanded: boolean): Action[] {
+function actionsFor({ isLiving, result, question }: RunRow, report: Report): Action[] {
   if (isLiving) {
     const isPaused = result === "paused" || result === "pausing";
     return ["steer", isPaused ? "resume" : "pause", "raise", "kill"];
   }
   const isApart = report.worktree !== null || report.branch !== undefined;
-  if (report.success && isApart && !hasLanded) return ["land", "pr"];
+  if (report.success && isApart && report.landed === undefined) return ["land", "pr"];
   if (report.success || report.final) return [];
   const isLimit = stopRow(report.reason)?.raise !== undefined || report.limit !== null;
   const goesOn: Action[] =

@@ -6,6 +6,7 @@ import { boardOf, DEFAULT_REVIEW_CAP, type ReviewRules, storyFiles } from "../..
 import { readTasks } from "../../recipes/stories/tasks.js";
 import { addStories, type Report } from "../../records/report.js";
 import type { RunFolder } from "../../records/runs.js";
+import { lookOfRun } from "../../views/report/page.js";
 import type { Look } from "../../views/report/shapes.js";
 import type { StateCard, StoryCard } from "../api.js";
 
@@ -30,8 +31,9 @@ export function storyCards(run: RunFolder, { stories, lanes }: Report): StoryCar
 }
 
 /** The states of a pipeline in their order, with what has become of each. */
-export function stateCards(run: RunFolder, { iterations, status }: Report): StateCard[] {
+export function stateCards(run: RunFolder, report: Report): StateCard[] {
   const { recipe } = run.shown();
+  const { iterations } = report;
   const { states = [] } = recipe as { states?: { name: string; goal?: string; command?: string }[] };
   if (recipe.kind !== "pipeline") return [];
   const left = new Map(
@@ -40,8 +42,7 @@ export function stateCards(run: RunFolder, { iterations, status }: Report): Stat
   const lookOf = (name: string): Look => {
     const to = left.get(name);
     if (to !== undefined) return to === "GUTTER" ? "failed" : "passed";
-    if (iterations.at(-1)?.mode !== name) return "not-run";
-    return status === "crashed" || status === "finished" ? "cut-off" : "at-work";
+    return iterations.at(-1)?.mode === name ? lookOfRun(report) : "not-run";
   };
   return states.map(({ name, goal = "", command: gate = "" }) => {
     const own = iterations.filter(({ mode }) => mode === name).map(({ iteration }) => iteration);

@@ -39,18 +39,7 @@ export function standingOf(report: Report): keyof typeof STANDINGS {
   return status === "running" || status === "paused" || status === "waiting" ? "open" : standingOfEnd(report);
 }
 
-export const COPIED = [
-  "name",
-  "run",
-  "workspace",
-  "worktree",
-  "diff",
-  "land",
-  "answer",
-  "resume",
-  "receipt",
-  "re-check",
-];
+export const COPIED = "name run workspace worktree diff land answer resume receipt re-check".split(" ");
 
 export function factsOf(report: Report): SummaryRow[] {
   const { run, name, task, reason, background, limits } = report;
@@ -72,7 +61,10 @@ export function factsOf(report: Report): SummaryRow[] {
     ["re-check", report.receipt && `ralph verify ${run}`],
     ["background", background && "kept: what agents and checks left running was not ended"],
     ...endRows({ ...report, failing }, iterations, limits),
-    ...(report.status === "running" ? [] : resumeRows({ ...report, run: name ?? run })),
+    ...(report.landed ?? []).map(
+      ({ into, commit }): SummaryRow => ["landed", `in ${into}, at ${commit.slice(0, 9)}`],
+    ),
+    ...(report.status === "running" || report.landed ? [] : resumeRows({ ...report, run: name ?? run })),
   ];
 }
 

@@ -73,7 +73,7 @@ export function timeline<Node>(make: Make<Node>, iterations: PageIteration[], hr
   return make(
     "div",
     { class: `timeline ${spans.length > FITS_ON_A_PHONE ? "many" : "few"}` },
-    make("svg", { role: "img", "aria-label": label }, defs, ...bars, ...numbers),
+    make("svg", { role: "group", "aria-label": label }, defs, ...bars, ...numbers),
   );
 }
 

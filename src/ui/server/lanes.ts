@@ -8,10 +8,10 @@ const LOOKS: Record<LaneResult["result"], Look> = {
   ...{ failed: "failed", stopped: "cut-off", waiting: "not-run" },
 };
 
-type Known = Pick<RunState, "lanes"> | undefined;
+type LanesState = Pick<RunState, "lanes"> | undefined;
 
 /** What became of each lane, or where it stands now; without a state nothing more happens in any. */
-export function standingsOf(lanes: LaneResult[] = [], state?: Known): LaneStanding[] {
+export function standingsOf(lanes: LaneResult[] = [], state?: LanesState): LaneStanding[] {
   return lanes.map(({ lane, result }) => {
     const own = state?.lanes?.[lane];
     const [standing, look] = (own && standingOf(own)) ?? [result, LOOKS[result]];
@@ -20,7 +20,7 @@ export function standingsOf(lanes: LaneResult[] = [], state?: Known): LaneStandi
 }
 
 /** The lanes of a run side by side. */
-export function laneCards(lanes: LaneResult[] = [], state: Known, isLiving: boolean): LaneCard[] {
+export function laneCards(lanes: LaneResult[] = [], state: LanesState, isLiving: boolean): LaneCard[] {
   const standings = standingsOf(lanes, isLiving ? state : undefined);
   return lanes.map(({ worktree: _, ...result }, index) => {
     const own = standings[index] as LaneStanding;

@@ -336,7 +336,7 @@ describe("ralph pipeline resume", () => {
       { file: ".ralph/pipeline.yaml" },
     ]);
     expect(p.read(".ralph/pipeline.yaml")).toContain("test -f a");
-    expect(p.prompt(2)).toMatch(/The last iteration did so all the same[\s\S]*\.ralph\/pipeline\.yaml/);
+    expect(p.prompt(2)).toMatch(/The last iteration did so anyway[\s\S]*\.ralph\/pipeline\.yaml/);
     const { code, stdout } = await p.ralph("pipeline", "resume", "--max-gate-retries", "1");
     expect(code).toBe(1);
     expect(stdout).toContain("Running: test -f a\n");

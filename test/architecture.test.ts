@@ -48,7 +48,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   lanes: {
-    lines: 1297,
+    lines: 1312,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
   github: { lines: 2558, imports: ["process", "records", "workspace", "verify", "views"] },

@@ -1,10 +1,12 @@
-import type { Outcome, StopReason } from "../events.js";
+import { witnessOf } from "../baseline.js";
+import type { BaselineCheck, Outcome, StopReason } from "../events.js";
 import { laneResults } from "../records/lanes.js";
 import { type Lane, type RunState, spendingOf } from "../records/run-state.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 
 /** What the work of the lanes came to. */
-export interface LanesEnding extends Pick<Outcome, "filesChanged" | "files" | "branch" | "worktree"> {
+export interface LanesEnding
+  extends Pick<Outcome, "filesChanged" | "files" | "branch" | "worktree" | "baseline"> {
   /** Of a run that succeeds. */
   reason: StopReason;
   lanes?: Outcome["lanes"];
@@ -43,11 +45,23 @@ export function endOf(
     iterations: state.iterations,
     ...spendingOf(state),
     durationMs: Math.round(state.activeMs),
+    ...baselineOf(lanes.map(([, lane]) => lane)),
     ...ending,
     lanes: ending.lanes ?? laneResults(state),
     ...(!isSuccess(reason) && message !== "" && { message }),
     ...(reason === "blocked" && question && { question }),
   };
+}
+
+/** A check that fails in one lane fails. */
+function baselineOf(lanes: Lane[]): Pick<Outcome, "baseline"> {
+  const all = new Map<string, BaselineCheck>();
+  for (const one of lanes.flatMap(({ state }) => state.finished?.baseline ?? [])) {
+    const { before = true, now = true } = all.get(one.command) ?? {};
+    const both = { before: before && one.before, now: now && one.now };
+    all.set(one.command, { command: one.command, ...both, witness: witnessOf(both) });
+  }
+  return all.size === 0 ? {} : { baseline: [...all.values()] };
 }
 
 function reasonOf(lanes: Lane[]): StopReason {

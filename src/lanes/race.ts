@@ -62,6 +62,7 @@ export function raceWork(
         ...(won?.branch !== undefined && { branch: won.branch }),
         ...{ worktree: won?.worktree ?? null, filesChanged: won === undefined ? null : files.length },
         ...(won !== undefined && { files }),
+        ...(won?.state.finished?.baseline && { baseline: won.state.finished.baseline }),
         proof: winner && folderOf(winner),
         missing: `no lane of ${lanes.length} has passed its checks`,
       };

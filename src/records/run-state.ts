@@ -184,8 +184,8 @@ function changes(state: RunState, event: Events.LoopEvent): Partial<RunState> {
       return finishedIteration(event);
     case "run.finished": {
       const { reason, success, message, question, limit } = event;
-      const end = { reason, success, message, question, limit, finished: event };
-      return { ...end, status: "finished", calls: undefined };
+      const end = { reason, success, message, question, limit, finished: event, calls: undefined };
+      return { ...end, status: "finished", ...(state.lanes && { baseline: event.baseline }) };
     }
     case "landing.started":
     case "landing.landed":

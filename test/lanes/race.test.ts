@@ -30,7 +30,10 @@ describe("a race", () => {
       quick: { does: "echo new > made.txt" },
       slow: { does: "echo begun > begun.txt; exec sleep 300" },
     });
-    const { code, finished } = await p.ralph(...RACE, "--agent", "quick", "--agent", "slow");
+    const { code, finished } = await p.ralph(...RACE, "--baseline", "--agent", "quick", "--agent", "slow");
+    const baseline = [{ command: "test -f made.txt", before: false, now: true, witness: "red→green" }];
+    expect(finished.baseline).toEqual(baseline);
+    expect(JSON.parse((await p.ralph("report", "--json")).stdout)).toMatchObject({ baseline });
     expect({ code, reason: finished.reason, lanes: results(finished.lanes) }).toEqual({
       ...{ code: 0, reason: "all_checks_passed" },
       lanes: [

@@ -65,7 +65,7 @@ async function engineOf(engine: Engine | Error): Promise<Condition> {
   );
 }
 
-/** Leases are counted by clocks: of the engine, and in PostgreSQL of the workers, too. */
+/** The engine's clock decides about leases; in Redis, a job that is put off waits by the worker's. */
 async function clockOf(engine: Engine | Error): Promise<Condition> {
   if (engine instanceof Error) return warning("not compared with the engine's");
   const { store, leaseMs } = engine;

@@ -38,7 +38,8 @@ export async function openEngine(address: FleetAddress, { lasting = false } = {}
   const bull = (await load("bullmq")) as typeof import("bullmq");
   const base = await (address.kind === "redis" ? redisBase(address, lasting) : postgresBase(address));
   const made: FleetWorker[] = [];
-  const factory = address.kind === "redis" ? [] : [bull.createPostgresBackend];
+  const factory =
+    address.kind === "redis" ? [] : [await onServerTime(bull.createPostgresBackend, base.store)];
   const make = <Made extends FleetQueue | FleetWorker>(one: unknown): Made => {
     const it = one as FleetWorker;
     // What fails while the engine is away is tried again, or told by the command that needs it.
@@ -72,6 +73,45 @@ export async function openEngine(address: FleetAddress, { lasting = false } = {}
       await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
       await base.store.close();
     },
+  };
+}
+
+/** Less often, and a clock that runs wrong would be noticed. */
+const SYNC_MS = 60_000;
+/** An answer that took longer tells no time. */
+const MOST_ANSWER_MS = 1000;
+/** Above all counts and durations, and below all times, in milliseconds. */
+const TIMES = 1e12;
+
+interface Backend {
+  run(command: string, values: unknown[]): unknown;
+}
+
+/**
+ * BullMQ gives PostgreSQL this machine's time with every command, and all workers wait for a lock or a check that was
+ * dated ahead. So it gets the time of the server, counted on by a clock that nobody sets.
+ */
+async function onServerTime(create: unknown, store: Store): Promise<(...given: unknown[]) => Backend> {
+  let start = 0;
+  const sync = async (): Promise<void> => {
+    const asked = performance.now();
+    const { now } = await store.describe();
+    const answered = performance.now();
+    if (start === 0 || answered - asked < MOST_ANSWER_MS) start = now - answered;
+  };
+  await sync();
+  setInterval(() => void sync().catch(() => {}), SYNC_MS).unref();
+  return (...given) => {
+    const backend = (create as (...given: unknown[]) => Backend)(...given);
+    const run = backend.run.bind(backend);
+    backend.run = (command, values) => {
+      const ahead = Math.round(start + performance.now() - Date.now());
+      return run(
+        command,
+        values.map((value) => (typeof value === "number" && value > TIMES ? value + ahead : value)),
+      );
+    };
+    return backend;
   };
 }
 

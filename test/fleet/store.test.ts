@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fleetAddress } from "../../src/fleet/address.js";
 import { type Engine, openEngine } from "../../src/fleet/engine.js";
 import { atEnd } from "../kit.js";
 import { ENGINES, type TestEngine } from "./kit.js";
 
 const FLEET = join(import.meta.dirname, "..", "..", "dist", "fleet");
-const addressOf = (url: string) => fleetAddress({} as never, { RALPH_FLEET: url });
+const addressOf = (url: string) => fleetAddress({} as never, { RALPH_FLEET: url, RALPH_FLEET_LEASE: "1s" });
 const piece = (at: number, text: string, file = "log") => ({
   file,
   at,
@@ -55,6 +55,18 @@ describe.each(Object.entries(ENGINES))("the store in %s", (_, start) => {
     expect(await store.append("run", 2, [piece(0, "new")])).toEqual([3]);
     const files = (await store.files("run")).map(({ file, bytes }) => [file, bytes]);
     expect(Object.fromEntries(files)).toEqual({ log: 3, other: 3 });
+  });
+
+  it("gives a job to another worker in time when the clock of the last one was ahead", async () => {
+    const [queue, ahead, other] = [engine.queue("v1"), engine.worker("v1"), engine.worker("v1")];
+    await queue.add("job", { id: "job" } as never);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+    expect((await ahead.getNextJob("first"))?.name).toBe("job");
+    await ahead.startStalledCheckTimer();
+    await ahead.close(true);
+    vi.useRealTimers();
+    await other.startStalledCheckTimer();
+    for (;;) if ((await other.getNextJob("second", { block: true }))?.name === "job") break;
   });
 
   it("is not held up by a writer that is frozen in the middle", async () => {

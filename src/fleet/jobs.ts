@@ -44,8 +44,7 @@ async function addToQueue(engine: Engine, queue: string, job: JobData): Promise<
 export async function findJob({ store, shown }: Engine, name: string): Promise<JobEntry> {
   const ids = (await store.keys("run")).map((key) => key.slice(entryKey("").length));
   const wanted = name === LAST ? ids.slice(-1) : ids.filter((id) => id.startsWith(name));
-  const exact = wanted.filter((id) => id === name);
-  const found = exact.length > 0 ? exact : wanted;
+  const found = wanted.includes(name) ? [name] : wanted;
   if (found.length > 1) throw unknown(`several jobs begin with ${name}`);
   const entries = await store.get((found.length === 1 ? found : ids).map(entryKey));
   const all = entries.map((document) => document?.value as JobEntry);

@@ -7,7 +7,7 @@ import { createRedactor, nameSecrets, redactDeep } from "../records/redact.js";
 import { newRunId } from "../records/runs.js";
 import type { RunRequest } from "../run/spec.js";
 import { nameFor } from "../run/target.js";
-import { wholeNumber } from "../settings/limits.js";
+import { invalid, wholeNumber } from "../settings/limits.js";
 import type { Settings } from "../settings/schema.js";
 import { withoutPassword } from "../workspace/credentials.js";
 import { git, headCommit, repositoryRoot } from "../workspace/git.js";
@@ -65,12 +65,7 @@ export async function jobFor(
 
 export function checkTag(tag: string): string {
   if (TAG.test(tag)) return tag;
-  throw new RalphError(
-    `--tag ${JSON.stringify(tag)}: expected letters, digits, dots, dashes and underscores`,
-    {
-      code: "flag_invalid",
-    },
-  );
+  throw invalid("--tag", JSON.stringify(tag), "letters, digits, dots, dashes and underscores");
 }
 
 async function remoteFor(root: string, given: string | undefined): Promise<string> {

@@ -39,10 +39,11 @@ export async function startOwnEngine(
   const isRoot = process.getuid?.() === 0;
   const secret = join(home, "postgres.json");
   // PostgreSQL does not run as root, and its user cannot enter root's folders.
-  const folder = isRoot ? join("/var/lib/ralph-fleet", digestOf(home)) : join(home, "postgres");
+  const own = createHash("sha256").update(home).digest("hex").slice(0, 16);
+  const folder = isRoot ? join("/var/lib/ralph-fleet", own) : join(home, "postgres");
   const known = readJson(secret) as { password: string } | undefined;
   const password = known?.password ?? randomBytes(18).toString("base64url");
-  const own = new loaded.default({
+  const server = new loaded.default({
     ...{ databaseDir: folder, user: USER, password, port, persistent: true },
     createPostgresUser: isRoot,
     postgresFlags: ["-h", host],
@@ -53,18 +54,14 @@ export async function startOwnEngine(
     if (!existsSync(join(folder, "PG_VERSION"))) {
       writeAtomic(secret, JSON.stringify({ password }));
       mkdirSync(folder, { recursive: true });
-      await own.initialise();
+      await server.initialise();
     }
-    await own.start();
+    await server.start();
   } catch (error) {
     const why = oneLine(error instanceof Error ? error.message : String(error ?? "it has ended"), "; ");
     throw new RalphError(`cannot start PostgreSQL in ${folder}: ${why}`, { code: "engine_failed" });
   }
-  return { url: `postgres://${USER}:${password}@${host}:${port}/postgres`, stop: () => own.stop() };
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return { url: `postgres://${USER}:${password}@${host}:${port}/postgres`, stop: () => server.stop() };
 }
 
 function isFree(host: string, port: number): Promise<boolean> {

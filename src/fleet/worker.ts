@@ -104,9 +104,16 @@ function slotsOf(engine: Engine, { slots, name, home, credentials, maxCost, say 
       });
       wake();
     },
+    /** What people want of the jobs, and what others have found out about their accounts: one question. */
     async look(): Promise<void> {
-      await look(context, [...claims]);
+      const all = [...claims];
+      const accounts = [...new Set(all.flatMap((claim) => claim.accounts()))];
+      const keys = [...all.map(({ id }) => controlKey(id)), ...accounts];
+      const found = keys.length > 0 && (await engine.store.get(keys).catch(() => false as const));
       wake();
+      if (found === false) return;
+      for (const [at, claim] of all.entries()) claim.control((found[at]?.value ?? {}) as Control);
+      keepLimits(context.limits, accounts, found.slice(all.length));
     },
     /** There was no job for a while. */
     async rest(): Promise<void> {
@@ -136,17 +143,6 @@ async function rankOf(engine: Engine, queue: string): Promise<number> {
 async function queuesOf({ store }: Engine): Promise<string[]> {
   const [known] = await store.get([QUEUES_KEY]).catch(() => []);
   return (known?.value as { names: string[] } | undefined)?.names ?? [];
-}
-
-/** What people want of the jobs at work, and what others have found out about their accounts: one question. */
-async function look({ engine, limits }: WorkerContext, claims: Claim[]): Promise<void> {
-  if (claims.length === 0) return;
-  const accounts = [...new Set(claims.flatMap((claim) => claim.accounts()))];
-  const keys = [...claims.map(({ id }) => controlKey(id)), ...accounts];
-  const found = await engine.store.get(keys).catch(() => undefined);
-  if (found === undefined) return;
-  for (const [at, claim] of claims.entries()) claim.control((found[at]?.value ?? {}) as Control);
-  keepLimits(limits, accounts, found.slice(claims.length));
 }
 
 /** The program that ends agents without a lease; it rests while there are no claims. */

@@ -37,7 +37,7 @@ export interface Piece {
 export type FilePiece = Piece & { file: string };
 
 /** `fenced`: somebody else writes these records now; else how long each file is, which tells what was added. */
-export type Appended = "fenced" | number[];
+type Appended = "fenced" | number[];
 
 export interface StoredFile {
   file: string;

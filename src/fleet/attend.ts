@@ -10,13 +10,13 @@ import { CHECK_TIMEOUT_MS } from "../settings/limits.js";
 import { type ByEvent, shownBy, type View } from "../views/view.js";
 import { shareLimit } from "./accounts.js";
 import type { ClaimState } from "./claim.js";
-import { wordsFor } from "./control.js";
 import type { JobProgress } from "./job.js";
 import { lifeOf } from "./life.js";
 import { pusherOf } from "./push.js";
 import type { Branch } from "./remote.js";
 import { type ClaimSite, hasRoom } from "./site.js";
 import { type Upload, uploadOf } from "./upload.js";
+import { wordsFor } from "./words.js";
 
 const UPLOAD_MS = 500;
 

@@ -325,9 +325,9 @@ describe("bad input is refused before anything is made", () => {
   test.each([
     ["a detached HEAD", "git checkout -q --detach", /detached/],
     [
-      "a circle",
+      "a cycle",
       `sed -i 's/"dependsOn": \\[\\]/"dependsOn": ["US-001"]/' ralph/tasks.json; git commit -qam x`,
-      /circle/,
+      /has a cycle/,
     ],
     [
       "an id that is there twice",

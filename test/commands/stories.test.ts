@@ -197,7 +197,7 @@ ralph: agents work on branch main; with --worktree x they work on ralph/x
       { bash: IMPLEMENT.bash?.replace("git add -A", "git add ralph code.txt") ?? "", text: "implemented" },
     ]);
     const { stderr, events } = await run(p, "-n", "2");
-    expect(stderr).toContain("ralph: warning: not committed yet: mine.txt.");
+    expect(stderr).toContain("ralph: warning: not committed yet: mine.txt;");
     expect(events.filter(({ type }) => type === "violation")).toEqual([]);
     expect(p.sh("git status --porcelain")).toBe("?? mine.txt\n");
   });

@@ -11,12 +11,15 @@ const ALONE = [
   "test/records/lock.test.ts",
 ];
 
-/** They mostly wait for processes in other windows, so more of them can wait at once. */
+/** They load programs of their own; each file gets a process that holds nothing of another one. */
 const WAITING = [
   "test/commands/{failures,limits}.test.ts",
   "test/workers/**/*.test.ts",
   "test/terminal/**/*.test.ts",
 ];
+
+/** More than there are cores: most of the time tests wait for other processes. */
+const WORKERS = 7;
 
 // It makes every start of Node three times as slow, and the tests talk to nobody outside.
 delete process.env.NODE_EXTRA_CA_CERTS;
@@ -39,7 +42,7 @@ export default defineConfig({
           name: "together",
           include: ["test/**/*.test.ts"],
           exclude: [...ALONE, ...WAITING, ...leftOut],
-          maxWorkers: 4,
+          maxWorkers: WORKERS,
           // They keep nothing that another one would find, and loading everything anew takes a third of their time.
           isolate: false,
           sequence: { groupOrder: 1 },
@@ -52,8 +55,8 @@ export default defineConfig({
           name: "waiting",
           include: WAITING,
           exclude: leftOut,
-          maxWorkers: 6,
-          sequence: { groupOrder: 3 },
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 1 },
         },
       },
       {

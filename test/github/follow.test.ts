@@ -89,7 +89,7 @@ describe("ralph follow", () => {
     const { p, hub, number } = await opened({ text: "It is right as it is.\nCOMPLETE" });
     hub.lineComment(number, { body: "Is this right?" });
     const following = p.start(["follow", "--max-rounds", "1"]);
-    await following.until((output) => output.includes("round 1: No change"));
+    await following.until((output) => output.includes("round 1: The agent changed nothing"));
     expect(hub.read().lineComments.at(-1)?.["body"]).toContain("The agent says:\n\n> It is right as it is.");
     hub.lineComment(number, { body: "No, it is not." });
     expect(await following.result).toMatchObject({

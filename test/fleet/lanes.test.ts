@@ -61,6 +61,8 @@ describe.each(Object.entries(ENGINES))("lanes of a fleet on %s", { timeout: 300_
     const run = ["stories", "run", "--parallel", "2", "--no-sandbox", "-n", "40", "--name", "shop"];
     const id = await p.submit(...run);
     await eventually(() => pushed(p, "ralph/shop", "one.txt") === "one\n");
+    // Its event follows the push.
+    while (!lanesOf(await eventsOf(p, id), "landing.landed").includes("US-001")) continue;
     // The lane of the second story was pushed with its commit, and its agent is at work.
     await eventually(() => p.sh(`git -C "${p.remote}" log --format=%s ralph/shop-lanes`).includes("begun"));
     first.child.kill("SIGSTOP");

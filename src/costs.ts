@@ -9,7 +9,7 @@ export interface CostSum {
   costUsd: number | null;
   /** A part of it is an estimate. */
   costEstimated: boolean;
-  /** Calls whose cost nobody knows. */
+  /** Calls whose cost is unknown. */
   unknown: number;
   inputTokens: number;
   outputTokens: number;

@@ -8,7 +8,7 @@ import { printAs, warn } from "./output.js";
 
 const SINCE = "30d";
 
-/** `ralph costs`: what the calls of agents cost. A cost that nobody knows is unknown, and not 0. */
+/** `ralph costs`: what the calls of agents cost. An unknown cost is unknown, not 0. */
 export async function costs(flags: { since?: string; by?: string; json?: boolean }): Promise<number> {
   const { since: given = SINCE, by = "day" } = flags;
   if (!isKey(by)) throw invalid("--by", by, COST_KEYS.join(", "));

@@ -48,7 +48,7 @@ interface FleetWorkerFlags {
 const OWN_VARIABLES =
   /^(RALPH_FLEET.*|GIT_ASKPASS|SSH_ASKPASS|SSH_AUTH_SOCK|GIT_SSH|GIT_SSH_COMMAND|GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+|PARAMETERS)|G(ITHUB|H)(_ENTERPRISE)?_TOKEN|GITLAB_TOKEN)$/;
 
-/** `ralph fleet worker`: takes jobs until it is told to leave. */
+/** `ralph fleet worker`: takes jobs until it has to leave. */
 export async function worker({
   slots = "1",
   tag: tags = [],

@@ -86,7 +86,7 @@ async function refuseEarly(flags: RequestFlags): Promise<void> {
   if (!("words" in request.agent)) await resolveAgent(request.agent, settings, origin, process.env);
 }
 
-/** Another ralph; what it says is told with the issue before each line. */
+/** Another ralph; each line that it prints begins with the issue. */
 async function child(issue: number, name: string, stop: AbortSignal, args: string[]): Promise<number> {
   const { CLAIM } = await import("../github/intake.js");
   const env = { ...process.env, [CLAIM]: name };

@@ -50,7 +50,7 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
   let standing: Readonly<RunState> | undefined;
   const timer = setInterval(() => {
     void upload?.journal();
-    // Nobody is at work: its iterations are finished, and the job may go back.
+    // No agent runs: its iterations are finished, and the job may go back.
     if (claim.isDraining && standing !== undefined && !isAtWork(standing, spec)) claim.stop.abort();
   }, UPLOAD_MS);
   const pushes = setInterval(() => void pusher.forward(), leaseMs);
@@ -155,7 +155,7 @@ function handlersOf(
     await upload()?.all();
   };
   return {
-    // Who goes on with it has to know what was asked.
+    // The worker that continues it needs the task.
     "run.started": () => upload()?.all(),
     "agent.started": () => lease.ensure(),
     async "agent.finished"(event, state) {

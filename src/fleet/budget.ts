@@ -52,7 +52,7 @@ export async function reserve(
   return granted;
 }
 
-/** Gives back what a run has not spent. Where nobody knows its cost, it counts as what was set aside. */
+/** Gives back what a run has not spent. An unknown cost counts as the amount set aside. */
 export async function giveBack(store: Store, key: string, id: string, cost: number | null): Promise<void> {
   await change<Ledger>(store, key, (ledger) => {
     const own = ledger?.reserved[id];

@@ -48,6 +48,6 @@ export interface ClaimState {
   accounts: Record<string, string>;
   /** Whether the loop shows life. */
   isAlive(): boolean;
-  /** While the run is at work: people want something else now. */
+  /** Called while the run is active, when people change what they want. */
   heed(): void;
 }

@@ -32,7 +32,7 @@ export function lifeOf({ inactivityTimeoutMs, checkTimeoutMs }: Patience, start:
         return event.seconds * 1000 + USUAL_MS;
       case "limit.waiting":
         return Math.max(0, Date.parse(event.until) - Date.parse(event.ts)) + USUAL_MS;
-      // A person decides when it goes on, and no agent is at work.
+      // A person decides when it continues, and no agent runs.
       case "run.paused":
         return Number.POSITIVE_INFINITY;
       default:

@@ -31,7 +31,7 @@ const LOOK_MS = 1000;
 const QUEUES_MS = 5000;
 const AGAIN_MS = 500;
 
-/** Takes jobs from the engine and works on them until it is told to leave. Dials out, and listens to nobody. */
+/** Takes jobs from the engine and works on them until it has to leave. It only dials out. */
 export async function work(engine: Engine, options: WorkerOptions): Promise<void> {
   const { name, tags, drain, leave } = options;
   const slots = slotsOf(engine, options);

@@ -83,7 +83,7 @@ async function untilEnd(run: RunFolder, options: FollowOptions, rounds: Rounds):
 
 const INTERRUPTED = { reason: "interrupted", exitCode: 130 };
 
-/** A network that is down ends nothing: it is told, and looked at again. */
+/** A network failure ends nothing: ralph reports it and tries again. */
 function afterError(error: unknown, { tell, stop }: Context): End {
   if (stop.aborted) return INTERRUPTED;
   if (!(error instanceof RalphError && isPassing(error))) throw error;

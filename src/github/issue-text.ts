@@ -3,7 +3,7 @@ import { harmless, harmlessLine } from "../views/harmless.js";
 import { type Comment, fullName, type Issue, type Person, type Repo } from "./forge.js";
 import { isOwn } from "./markers.js";
 
-/** Words of people for an agent: quoted, with the role of whoever wrote them, and never as words of ralph. */
+/** Words of people for an agent: quoted, with the role of their author, and never as words of ralph. */
 
 const MOST_CHARS = 20_000;
 /** Of all comments together; the latest ones count most. */
@@ -31,7 +31,7 @@ export function who(person: Person): string {
   return `${person.login} (${person.role}${person.mayWrite ? "" : ", no write access"})`;
 }
 
-/** Comments in HTML are not shown to people, so that nobody knows what they say: agents do not see them either. */
+/** GitHub hides HTML comments from people, so ralph hides them from agents. */
 export function quoted(title: string, text: string): string {
   const shown = harmless(text.replace(/\r\n?/g, "\n").replace(/<!--[\s\S]*?(?:-->|$)/g, "")).trim();
   const cut =

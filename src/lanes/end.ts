@@ -4,7 +4,7 @@ import { laneResults } from "../records/lanes.js";
 import { type Lane, type RunState, spendingOf } from "../records/run-state.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 
-/** What the work of the lanes came to. */
+/** The result of the lanes. */
 export interface LanesEnding
   extends Pick<Outcome, "filesChanged" | "files" | "branch" | "worktree" | "baseline"> {
   /** Of a run that succeeds. */

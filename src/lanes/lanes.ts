@@ -19,7 +19,7 @@ export interface LaneStart {
   base: string;
 }
 
-/** A loop that is at work in a lane. */
+/** A loop that runs in a lane. */
 interface LaneLoop {
   events: AsyncGenerator<LoopEvent, Outcome>;
   around(event: LoopEvent): Iterable<LoopEvent>;
@@ -83,7 +83,7 @@ interface Running extends LanesSetup {
   begun: Set<string>;
   /** Aborted when the limits of the run are used up. */
   over: AbortController;
-  /** Aborted when nobody listens any more. */
+  /** Aborted when the caller stops listening. */
   gone: AbortController;
 }
 

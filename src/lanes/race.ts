@@ -82,7 +82,7 @@ export function raceWork(
   }
 }
 
-/** Fewest changed lines first, then the lowest cost; one that nobody knows counts as the highest. */
+/** Fewest changed lines first, then the lowest cost; an unknown cost counts as the highest. */
 export function ranking(passed: string[], sizes: Map<string, number>, state: RunState): string[] {
   const cost = (lane: string): number => laneOf(state, lane).state.costUsd ?? Number.POSITIVE_INFINITY;
   const size = (lane: string): number => sizes.get(lane) ?? 0;

@@ -173,7 +173,7 @@ export interface LoopIteration {
   error: string | null;
 }
 
-/** What a loop came to. */
+/** The result of a loop. */
 export interface RalphLoopResult {
   iterations: LoopIteration[];
   totalIterations: number;

@@ -12,7 +12,7 @@ export interface Charge {
   at: number;
   agent: string;
   project: string;
-  /** null: nobody knows. */
+  /** null: unknown. */
   costUsd: number | null;
   costEstimated: boolean;
   inputTokens: number;

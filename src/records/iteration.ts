@@ -15,7 +15,7 @@ export type Spent = Pick<
   "costUsd" | "costEstimated" | "inputTokens" | "outputTokens" | "cacheReadTokens"
 >;
 
-/** What one iteration of a run came to. */
+/** The result of one iteration. */
 export interface IterationReport
   extends Spent,
     Pick<IterationFinished, "iteration" | "passed" | "claimedDone" | "durationMs"> {
@@ -27,7 +27,7 @@ export interface IterationReport
   /** Who was asked, as far as that is known. */
   agent: string | null;
   startedAt: string;
-  /** false: it is at work, or was cut off. */
+  /** false: it is still running, or was cut off. */
   finished: boolean;
   /** Why it passed or not, in a word or a line. */
   reason: string;

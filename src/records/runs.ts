@@ -100,7 +100,7 @@ export class RunFolder {
     return this.loop() === undefined && !existsSync(this.elsewhere) ? "crashed" : (recorded ?? "running");
   }
 
-  /** What it came to so far. `unreadable`: lines of the journal that were left out. */
+  /** Its result so far. `unreadable`: lines of the journal that were left out. */
   async report(): Promise<{ report: Report; unreadable: number }> {
     const { reportOf } = await import("./report.js");
     const shown = this.shown();

@@ -67,7 +67,7 @@ async function parseYaml(text: string, name: string): Promise<unknown> {
   const { parseDocument } = await import("yaml");
   try {
     const document = parseDocument(text);
-    // A tag or a directive that nobody knows is only warned of, and read as something else.
+    // The parser only warns of an unknown tag or directive, and reads it as something else.
     const [mistake] = [...document.errors, ...document.warnings];
     if (mistake !== undefined) throw mistake;
     return document.toJS() ?? {};

@@ -154,7 +154,7 @@ export async function withholdPasswords(
   };
 }
 
-/** Puts back what a run had taken out, unless another one is at work. */
+/** Puts back what a run had taken out, unless another run is active. */
 export async function returnPasswords(home: string, checkout: string, run?: string): Promise<void> {
   const [common] = gitFolders(checkout);
   const file = common === undefined ? "" : await fileFor(home, join(common, "config"));

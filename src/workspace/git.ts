@@ -222,7 +222,7 @@ export interface Start {
 const starts = new Map<string, Start>();
 /** Config that leave filters out, by the top folder. */
 const withheld = new Map<string, Config>();
-/** Config that were taken out of a repository's own while a run is at work in that folder. */
+/** Settings that ralph takes out of a repository's own while a run works in that folder. */
 const lent = new Map<string, Config>();
 
 /** git that ralph runs there has these settings until the result is called. */

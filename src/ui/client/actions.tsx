@@ -128,7 +128,7 @@ export function Actions({ page, onDone }: { page: RunPage; onDone: () => void })
     await act(run, wish);
     onDone();
   };
-  // A question has a button of its own that goes on with the run.
+  // A question has its own button to continue the run.
   const isShown = (action: Action): boolean => action !== "resume" || page.row.question === null;
   const shown = page.actions.filter((action) => WORDS[action] !== undefined && isShown(action));
   const [, title = "", text = ""] = (open && WORDS[open]) ?? [];

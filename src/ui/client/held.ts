@@ -12,7 +12,7 @@ export interface Told {
 }
 
 export interface Held extends EntryPage {
-  /** Nothing is between what is held and what is told now. */
+  /** No entry is missing between the ones held and the ones arriving. */
   reachesEnd: boolean;
 }
 

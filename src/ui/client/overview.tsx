@@ -17,7 +17,7 @@ const TITLES: Record<Group, string> = {
   done: "Done",
 };
 
-/** Every run of this machine: what needs somebody first. */
+/** Every run of this machine; runs that need a person come first. */
 export function OverviewPage() {
   const known = overview.value;
   useKeptFocus();
@@ -134,7 +134,7 @@ export function activeWords({ isLiving, result, activeMs, lastAt }: RunRow): str
   return formatDuration(activeMs + since);
 }
 
-/** What needs somebody is told in full, below its row. */
+/** Shows in full, below its row, what a run needs from a person. */
 function isAsking({ group, line }: RunRow): boolean {
   return group === "needs you" && line !== "";
 }

@@ -147,7 +147,7 @@ function titleOf({ row, title }: RunPage): string {
 function Head({ page, isShort }: { page: RunPage; isShort: boolean }) {
   const { row, message } = page;
   const look = row.isLiving ? lookOfRow(row) : page.look;
-  // Time at work goes on without the server.
+  // The page counts the working time between two answers of the server.
   const totals = page.totals.map(([name, value]): [string, string] =>
     name === "time" && row.isLiving ? [name, value.replace(/^\S+/, activeWords(row))] : [name, value],
   );

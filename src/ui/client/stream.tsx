@@ -11,7 +11,7 @@ import { clock } from "./words.js";
 /** Who wants to hear what a run tells: the page of the run, and its stream. */
 const listeners = new Set<(told: Told) => void>();
 
-/** What is loaded after this leaves no gap before what is told. */
+/** Entries loaded after this one join the live entries without a gap. */
 let isFollowing: Promise<void> = Promise.resolve();
 
 /** Follows a run from the end of its journal; a stream that is shown says from where it has everything. */

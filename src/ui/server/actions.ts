@@ -85,7 +85,7 @@ function refused(said: string): Done {
   return { ok: false, said };
 }
 
-/** A living run keeps its limits: it is ended, and goes on with others. */
+/** A living run keeps its limits, so ralph ends it and continues it with new ones. */
 async function raise(run: RunFolder, limits: z.infer<typeof Limits>): Promise<Done> {
   const { maxIterations, maxCost, maxTokens, maxTime } = limits;
   const flags = Object.entries({ maxIterations, maxCost, maxTokens, maxTime }).flatMap(([name, value]) =>

@@ -14,7 +14,7 @@ import { laneCards } from "./lanes.js";
 import { stateCards, storyCards } from "./stories.js";
 import { endOf } from "./text.js";
 
-/** What a run came to so far. */
+/** The result of a run so far. */
 interface PageReading extends Fold {
   unreadable: number;
   /** The last words of an agent: of several in a row only the time of the last ones counts. */

@@ -1,16 +1,15 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
 import { eventually, isAlive } from "../kit.js";
 import {
   ENGINES,
+  engineOfSuite,
   type FleetProject,
   fleetProject,
   hold,
   statusOf,
-  type TestEngine,
   untilEnded,
 } from "./kit.js";
 
@@ -38,19 +37,10 @@ exit 1
 `;
 
 describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (name, start) => {
-  let engine: TestEngine;
-  let folder: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), `ralph-${name}-`));
-    engine = await start(folder);
-  });
-  afterAll(async () => {
-    await engine.kill();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const engine = engineOfSuite(name, start);
 
   it("runs what was submitted: the same events, the work on its branch, and no secret for the agent", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
     expect(await statusOf(p, id)).toMatchObject({ status: "queued", iterations: 0 });
     p.worker(["--slots", "2"], { GH_TOKEN: "ghp_0123456789", SSH_AUTH_SOCK: "/nowhere" });
@@ -74,7 +64,7 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("goes on elsewhere when a worker is killed, with its counters, and ends the agent that it left", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     const first = p.worker();
     const id = await p.submit(
       "loop",
@@ -107,7 +97,7 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("lets no worker push that was frozen past its lease", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     const frozen = p.worker(["--name", "frozen"]);
     const release = hold(p);
     const id = await p.submit(
@@ -134,20 +124,20 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("goes on when the engine was away for longer than the lease", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     const worker = p.worker();
     const release = hold(p);
     const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
     await eventually(() => calls(p).length === 1);
-    await engine.kill();
+    await engine().kill();
     await worker.until((output) => output.includes("the lease is lost"));
     release();
-    await engine.start();
+    await engine().start();
     expect(await untilEnded(p, id)).toMatchObject({ reason: "all_checks_passed", iterations: 2 });
   });
 
   it("pauses, steers, goes on, hands over when a worker leaves, and cancels", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     const first = p.worker();
     const release = hold(p);
     const id = await p.submit(
@@ -187,7 +177,7 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("brings an answer to the agent that has asked", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     writeFileSync(join(p.log, "question"), "");
     p.worker();
     const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
@@ -200,7 +190,7 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("gives jobs to workers with their tags, the higher priority first, within the budget of the day", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     const loop = ["loop", "count", "--check", "true"];
     const docker = await p.submit(
       ...loop,
@@ -234,7 +224,7 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("asks no agent of an account whose limit another worker has met", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     p.program("claude", LIMITED);
     const loop = ["loop", "count", "--check", "true", "--agent", "claude"];
     for (const [at, worker] of ["first", "second"].entries()) {

@@ -4,12 +4,15 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
 import { atEnd, createProject, eventually, type Project, type Started, temporaryFolder } from "../kit.js";
 
 /** An engine of the test's own, on a port of the loopback. */
@@ -119,6 +122,24 @@ async function startPostgres(folder: string, others: string[] = []): Promise<Tes
 }
 
 export const ENGINES = { redis: startRedis, postgres: startPostgres };
+
+/** One engine for all tests of a suite. */
+export function engineOfSuite(
+  name: string,
+  start: (folder: string) => Promise<TestEngine>,
+): () => TestEngine {
+  let engine: TestEngine;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), `ralph-${name}-`));
+    engine = await start(folder);
+  });
+  afterAll(async () => {
+    await engine.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return () => engine;
+}
 
 /** Counts its iterations in a file, writes who it is, and is done in the one that its task names. */
 const AGENT = `#!/bin/bash

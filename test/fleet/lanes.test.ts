@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
 import { eventually } from "../kit.js";
 import { lanesProject } from "../lanes/kit.js";
-import { ENGINES, type FleetProject, fleetProject, type TestEngine, untilEnded } from "./kit.js";
+import { ENGINES, engineOfSuite, type FleetProject, fleetProject, untilEnded } from "./kit.js";
 
 /** A file as a branch of the remote has it; empty where it has none. */
 const pushed = (p: FleetProject, branch: string, file: string): string =>
@@ -35,16 +35,7 @@ echo COMPLETE
 `;
 
 describe.each(Object.entries(ENGINES))("lanes of a fleet on %s", { timeout: 300_000 }, (name, start) => {
-  let engine: TestEngine;
-  let folder: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), `ralph-${name}-`));
-    engine = await start(folder);
-  });
-  afterAll(async () => {
-    await engine.kill();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const engine = engineOfSuite(name, start);
 
   it("lands stories on the job's branch, and goes on elsewhere with what landed and what lanes have done", async () => {
     const go = join(tmpdir(), `go-${name}-${process.pid}`);
@@ -56,13 +47,13 @@ describe.each(Object.entries(ENGINES))("lanes of a fleet on %s", { timeout: 300_
       "US-003": "cat one.txt > three.txt",
     };
     const third = { id: "US-003", dependsOn: ["US-001", "US-002"] };
-    const p = fleetProject(engine.url, { project: lanesProject(["US-001", "US-002", third], { work }) });
+    const p = fleetProject(engine().url, { project: lanesProject(["US-001", "US-002", third], { work }) });
     const first = p.worker(["--name", "first"]);
     const run = ["stories", "run", "--parallel", "2", "--no-sandbox", "-n", "40", "--name", "shop"];
     const id = await p.submit(...run);
     await eventually(() => pushed(p, "ralph/shop", "one.txt") === "one\n");
     // Its event follows the push.
-    while (!lanesOf(await eventsOf(p, id), "landing.landed").includes("US-001")) continue;
+    while (!lanesOf(await eventsOf(p, id), "landing.landed").includes("US-001"));
     // The lane of the second story was pushed with its commit, and its agent is at work.
     await eventually(() => p.sh(`git -C "${p.remote}" log --format=%s ralph/shop-lanes`).includes("begun"));
     first.child.kill("SIGSTOP");
@@ -89,7 +80,7 @@ describe.each(Object.entries(ENGINES))("lanes of a fleet on %s", { timeout: 300_
   });
 
   it("brings the winner of a race to the job's branch, also when its worker dies, and keeps the other lanes", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     for (const racer of ["quick", "slow"]) p.program(racer, RACER);
     const first = p.worker();
     const race = ["race", "win", "--check", "test -f winner", "--agent", "slow", "--agent", "quick"];
@@ -114,7 +105,7 @@ describe.each(Object.entries(ENGINES))("lanes of a fleet on %s", { timeout: 300_
   });
 
   it("lets the lanes finish their iterations when the worker leaves", async () => {
-    const p = fleetProject(engine.url);
+    const p = fleetProject(engine().url);
     for (const racer of ["quick", "fast"]) p.program(racer, RACER);
     const first = p.worker();
     const check = 'test "$(wc -l < work)" -ge 2';

@@ -8,12 +8,12 @@ import { describe, expect, test } from "vitest";
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   leaves: { lines: 1333, imports: [] },
-  process: { lines: 822, imports: [] },
+  process: { lines: 828, imports: [] },
   settings: { lines: 886, imports: ["records"] },
   guard: { lines: 2795, imports: [] },
   agents: { lines: 1792, imports: [] },
   records: { lines: 2431, imports: ["process", "agents"] },
-  workspace: { lines: 3829, imports: ["process", "records"] },
+  workspace: { lines: 3839, imports: ["process", "records"] },
   sandbox: { lines: 1403, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2092, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 793, imports: ["process", "records", "workspace", "verify"] },
@@ -28,7 +28,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   /** With the parts that the HTML report and the dashboard share. */
   views: { lines: 3487, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3641,
+    lines: 3651,
     imports: [
       "process",
       "settings",

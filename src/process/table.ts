@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { orElse, systemErrorCode } from "../errors.js";
 
 export interface ProcessEntry {
@@ -94,13 +94,19 @@ export function isNobodyIn(pids: PidRange): boolean {
   return newestPid() === newest;
 }
 
-let isKernels: boolean | undefined;
+/** Open for all questions; undefined where the kernel does not say, as in some containers. */
+let loads: { file: number | undefined } | undefined;
+const line = Buffer.alloc(128);
 
-/** The pid that the kernel assigned last; 0 if the kernel does not say, as in some containers. */
+/** The pid that the kernel assigned last; 0: unknown. */
 function newestPid(): number {
   const device = (path: string) => statSync(path, { throwIfNoEntry: false })?.dev;
-  isKernels ??= device("/proc/loadavg") === device("/proc");
-  return isKernels ? Number(readOrNothing("/proc/loadavg").split(" ")[4] ?? 0) : 0;
+  loads ??= {
+    file: device("/proc/loadavg") === device("/proc") ? openSync("/proc/loadavg", "r") : undefined,
+  };
+  if (loads.file === undefined) return 0;
+  const length = readSync(loads.file, line, 0, line.length, 0);
+  return Number(line.toString("latin1", 0, length).split(" ")[4]);
 }
 
 export function pidsIn({ from, to }: PidRange = ALL): number[] {

@@ -21,7 +21,9 @@ import {
 import { writeSpec } from "../records/spec.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 import { cleanSettings, withholdPasswords } from "../workspace/credentials.js";
-import { gitSettings } from "../workspace/git-programs.js";
+import { repositoryRoot } from "../workspace/git.js";
+import { type GitSetting, gitSettings } from "../workspace/git-programs.js";
+import { indexState } from "../workspace/index-file.js";
 import { ownEnvironment, redactorFor, withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
 import type { Host, PreparedRun, RunContext, RunSpec } from "./spec.js";
@@ -39,7 +41,8 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     const state = await stateOf(folder, prepared);
     const dead = lock.stale && runFolder(home, lock.stale.run).state();
     const cutOff = await endCutOff(dead ? [state, dead] : [state]);
-    const context = contextOf(prepared, host, folder, { cutOff, gitSettings: await gitSettings(workspace) });
+    const settings = await settingsAndIndex(workspace);
+    const context = contextOf(prepared, host, folder, { cutOff, gitSettings: settings });
     host.onStart?.(folder, structuredClone(state));
     const records = openRecords(context, state);
     try {
@@ -68,6 +71,13 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
     await returnPasswords();
     lock.release();
   }
+}
+
+/** The run needs the state of the index soon after the settings: git reads both at once. */
+async function settingsAndIndex(workspace: string): Promise<GitSetting[]> {
+  const root = repositoryRoot(workspace);
+  const [settings] = await Promise.all([gitSettings(workspace), root && indexState(root)]);
+  return settings;
 }
 
 /** Loads the code for lanes only for a run that has some. */

@@ -18,9 +18,10 @@ const CLOCK_SLACK_MS = 20;
  * holds. `records` are the folders of git's records.
  */
 export function removeLeftLocks(records: string[], since: number): LeftLocks {
+  const from = since - CLOCK_SLACK_MS;
   const locks = records
-    .flatMap((folder) => locksIn(folder))
-    .filter((lock) => (statOf(lock)?.ctimeMs ?? 0) >= since - CLOCK_SLACK_MS);
+    .flatMap((folder) => locksIn(folder, from))
+    .filter((lock) => (statOf(lock)?.ctimeMs ?? 0) >= from);
   if (locks.length === 0) return { removed: [], isHeld: false };
   const held = heldFiles(locks, [...records, ...records.flatMap(checkoutsOf)]);
   const removed = locks.filter((lock) => !held.includes(lock));
@@ -31,14 +32,23 @@ export function removeLeftLocks(records: string[], since: number): LeftLocks {
 /** Of the records, these hold locks at any depth; objects are many, and hold none that lasts. */
 const FOLDERS = new Set(["refs", "modules"]);
 
+/** Locks, and folders to search, by folder: one that holds something new has a new time. */
+const known = new Map<string, { ctimeMs: number; locks: string[]; folders: string[] }>();
+
 /** `index.lock`, `HEAD.lock`, `packed-refs.lock` and the like, and those of refs. */
-function locksIn(records: string, isTop = true): string[] {
-  return entriesOf(records).flatMap((entry) => {
-    const path = join(records, entry.name);
-    if (entry.isFile()) return entry.name.endsWith(".lock") ? [path] : [];
-    const isSearched = isTop ? FOLDERS.has(entry.name) : entry.name !== "objects";
-    return entry.isDirectory() && isSearched ? locksIn(path, false) : [];
-  });
+function locksIn(records: string, from: number, isTop = true): string[] {
+  const ctimeMs = statOf(records)?.ctimeMs ?? Number.NaN;
+  let folder = known.get(records);
+  if (folder?.ctimeMs !== ctimeMs || ctimeMs >= from) {
+    folder = { ctimeMs, locks: [], folders: [] };
+    for (const entry of entriesOf(records)) {
+      const isSearched = isTop ? FOLDERS.has(entry.name) : entry.name !== "objects";
+      if (entry.isFile() && entry.name.endsWith(".lock")) folder.locks.push(join(records, entry.name));
+      if (entry.isDirectory() && isSearched) folder.folders.push(join(records, entry.name));
+    }
+    known.set(records, folder);
+  }
+  return [...folder.locks, ...folder.folders.flatMap((one) => locksIn(one, from, false))];
 }
 
 /** The folders whose files the records are about: a git may be running in each of them. */

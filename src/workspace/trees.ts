@@ -99,11 +99,11 @@ function inStore(root: string, { objects }: ReturnType<typeof storeIn>, index: s
     git(root, args, { ...more, env, settings: SEES_CHANGES, encoding: "latin1", makesPrivate: true });
 }
 
-/** false: git cannot tell. */
+/** Whether the index is another one now: neither where no file differs nor where git cannot tell. */
 async function bringUpToDate(root: string, run: Git, hidden: string[]): Promise<boolean> {
   const all = await differing(run, ["--others", "--exclude-standard"], hidden);
   const names = all?.filter((name) => (statOf(pathIn(root, name))?.size ?? 0) <= MOST_BYTES);
-  if (names === undefined || names.length === 0) return names !== undefined;
+  if (names === undefined || names.length === 0) return false;
   const args = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
   const few = names.length > MOST_FILES ? ["--info-only"] : [];
   const stdin = Buffer.from(nulEnded(names), "latin1");
@@ -174,7 +174,7 @@ export async function treeNow(
   try {
     copyFileSync(store.index, copy);
     const run = inStore(root, store, copy);
-    if (!(await bringUpToDate(root, run, hidden))) return undefined;
+    await bringUpToDate(root, run, hidden);
     const { ok, stdout } = await run(["write-tree", "--missing-ok"]);
     return ok ? stdout.trim() : undefined;
   } finally {

@@ -40,12 +40,12 @@ function locksIn(records: string, from: number, isTop = true): string[] {
   const ctimeMs = statOf(records)?.ctimeMs ?? Number.NaN;
   let folder = known.get(records);
   if (folder?.ctimeMs !== ctimeMs || ctimeMs >= from) {
-    folder = { ctimeMs, locks: [], folders: [] };
-    for (const entry of entriesOf(records)) {
-      const isSearched = isTop ? FOLDERS.has(entry.name) : entry.name !== "objects";
-      if (entry.isFile() && entry.name.endsWith(".lock")) folder.locks.push(join(records, entry.name));
-      if (entry.isDirectory() && isSearched) folder.folders.push(join(records, entry.name));
-    }
+    const entries = entriesOf(records);
+    const those = (which: (entry: Dirent) => boolean): string[] =>
+      entries.filter(which).map(({ name }) => join(records, name));
+    const isSearched = ({ name }: Dirent): boolean => (isTop ? FOLDERS.has(name) : name !== "objects");
+    const locks = those((entry) => entry.isFile() && entry.name.endsWith(".lock"));
+    folder = { ctimeMs, locks, folders: those((entry) => entry.isDirectory() && isSearched(entry)) };
     known.set(records, folder);
   }
   return [...folder.locks, ...folder.folders.flatMap((one) => locksIn(one, from, false))];

@@ -44,8 +44,7 @@ function isNamed(path: string, pattern: string): boolean {
   const [isAnywhere, isWithAllBelow] = [pattern.startsWith("**/"), pattern.endsWith("/**")];
   const core = pattern.slice(isAnywhere ? 3 : 0, isWithAllBelow ? -3 : undefined);
   if (core.includes("*") || core.includes("?")) {
-    const [beginning = ""] = core.split(/[*?]/, 1);
-    if (!path.includes(beginning)) return false;
+    if (!core.split(/[*?]/).every((part) => path.includes(part))) return false;
     const source = core.replace(/[*?.+^${}()|\\]/g, (token) => TOKENS[token] ?? `\\${token}`);
     return new RegExp(`${isAnywhere ? "(?:^|/)" : "^"}${source}${isWithAllBelow ? "(?:/|$)" : "$"}`).test(
       path,

@@ -1,4 +1,3 @@
-export type * from "./landing-events.js";
 export type * from "./lane-events.js";
 
 /** What is the same for all events. */

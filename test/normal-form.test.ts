@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalForm } from "../src/normal-form.js";
+import { normalForm } from "../src/verify/no-tests.js";
 
 test.each([
   ["numbers of lines", "src/a.ts:10:5 - error", "src/a.ts:12:7 - error"],

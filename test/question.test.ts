@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { questionIn } from "../src/question.js";
+import { questionIn } from "../src/loop/ask.js";
 
 test.each([
   ["<promise>DECIDE: Postgres or SQLite?</promise>", { kind: "decide", text: "Postgres or SQLite?" }],

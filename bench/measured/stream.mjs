@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { claude } from "../../dist/agents/claude.js";
 import { addEvent, emptyReport } from "../../dist/agents/report.js";
-import { createLineSplitter } from "../../dist/process/lines.js";
+import { createLineSplitter } from "../../dist/process/output.js";
 
 const TEXT = "A sentence of the kind that agents write between two calls of a tool. ".repeat(9);
 const SOURCE = Array.from(

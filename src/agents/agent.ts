@@ -1,5 +1,4 @@
 import type { AgentEvent } from "../events.js";
-import type { AgentScreen } from "./screen.js";
 
 /** How much the agent may do without asking: see `docs/reference/agents.md`. */
 export type Permissions = "unattended" | "all" | "edits" | "ask";
@@ -121,4 +120,94 @@ export interface Agent {
   command(options: AskOptions): AgentCommand;
   /** The events in one line of its stream. Unknown lines become `unknown` events. */
   parse(line: string): AgentEvent[];
+}
+
+/** `isBusy`: a known program is working. `blocked`: it asks something that only a person can answer. */
+export type Readiness =
+  | { state: "ready" }
+  | { state: "waiting"; isBusy?: true }
+  | { state: "blocked"; why: string };
+
+/** What an agent shows on a terminal. All functions get the lines of the screen that are not blank. */
+export interface AgentScreen {
+  /** The state of its input; undefined: this is another program's screen. */
+  input(lines: string[]): Readiness | undefined;
+  /** Questions that it asks before it works, and what the user must do about them. */
+  dialogs: [looks: RegExp, why: string][];
+  /** Questions on the line with the cursor. */
+  questions?: [looks: RegExp, why: string][];
+  /** A line about a usage limit, from a place where neither its model nor a tool can write. */
+  ownLine?(lines: string[]): string | undefined;
+}
+
+/** Questions that disappear after the user has run the program once. `how` comes before "once by hand". */
+export function asksOnce(
+  title: string,
+  program: string,
+  rows: [looks: RegExp, what: string, how?: string][],
+): [looks: RegExp, why: string][] {
+  return rows.map(([looks, what, how]) => [
+    looks,
+    `${title} ${what}: run ${program}${how === undefined ? "" : ` ${how}`} once by hand`,
+  ]);
+}
+
+/** How many lines above the input may show what the agent does. */
+const NEAR = 8;
+
+/** The state of the input at this line: a line near it may show that the agent works. */
+export function inputAt(lines: string[], at: number, busy: RegExp): Readiness {
+  const isBusy = lines.slice(Math.max(0, at - NEAR), at).some((line) => busy.test(line));
+  return isBusy ? { state: "waiting", isBusy } : { state: "ready" };
+}
+
+/** Agents indent what they write below their input; another program's output starts in the first column. */
+export function isIndented(lines: string[]): boolean {
+  return lines.length <= 6 && lines.every((line) => /^[\s╰]/.test(line));
+}
+
+/** A line, with the lines that continue it. */
+export function withMore([first = "", ...rest]: string[], goesOn: RegExp): string {
+  const end = rest.findIndex((line) => !goesOn.test(line));
+  return [first, ...(end < 0 ? rest : rest.slice(0, end))].map((line) => line.trim()).join(" ");
+}
+
+export function isGiven(userFlags: string[], names: string[]): boolean {
+  return userFlags.some((flag) => names.some((name) => flag === name || flag.startsWith(`${name}=`)));
+}
+
+/** The value that the user gave one of these flags: `--flag value` or `--flag=value`. The last one counts. */
+export function givenValue(userFlags: string[], names: string[]): string | undefined {
+  const last = userFlags.findLastIndex((flag) => isGiven([flag], names));
+  const [flag = "", next] = last < 0 ? [] : userFlags.slice(last);
+  return names.includes(flag) ? next : flag.split(/=(.*)/s)[1];
+}
+
+export function withoutFlag(flags: string[], names: string[]): string[] {
+  return flags.filter((flag, index) => {
+    const isValue = names.includes(flags[index - 1] ?? "");
+    return !isValue && !isGiven([flag], names);
+  });
+}
+
+export const MODEL_FLAGS = ["--model", "-m"];
+
+/** The parts of a command. The user's words may begin with the `subcommand` that ralph uses. */
+export function partsOf(
+  options: Pick<AskOptions, "words" | "flags" | "model"> & Partial<Pick<AskOptions, "permissions">>,
+  subcommand = /^$/,
+) {
+  const { words, flags, model, permissions } = options;
+  const [file = "", ...extra] = words;
+  const own = [...(subcommand.test(extra[0] ?? "") ? extra.slice(1) : extra), ...flags];
+  /** Our flag with its value, unless the user gave it or one of `others`: the user's flag wins. */
+  const ours = (flag: string[], ...others: string[]): string[] =>
+    isGiven(own, [...flag.slice(0, 1), ...others]) ? [] : flag;
+  return {
+    file,
+    own,
+    ours,
+    modelFlag: model === undefined ? [] : ours(["--model", model], ...MODEL_FLAGS),
+    isUnattended: permissions === "unattended" || permissions === "all",
+  };
 }

@@ -1,9 +1,17 @@
 import { join } from "node:path";
-import type { Agent } from "./agent.js";
-import { isGiven, partsOf } from "./flags.js";
-import { assistantEvents, ending, resultEvent, spoken, tokens, userEvents } from "./messages.js";
-import { lineParser, maybe, on, session } from "./read.js";
-import { asksOnce, inputAt } from "./screen.js";
+import { type Agent, asksOnce, inputAt, isGiven, partsOf } from "./agent.js";
+import {
+  assistantEvents,
+  ending,
+  lineParser,
+  maybe,
+  on,
+  resultEvent,
+  session,
+  spoken,
+  tokens,
+  userEvents,
+} from "./read.js";
 
 const ALLOW_ALL = "--dangerously-allow-all";
 const SETTINGS_FILE = "--settings-file";

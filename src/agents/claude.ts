@@ -1,19 +1,32 @@
 import { z } from "zod";
 import type { AgentEvent } from "../events.js";
-import type { Agent, AgentCommand, LoopHooks, Permissions } from "./agent.js";
-import { partsOf, withoutFlag } from "./flags.js";
+import {
+  type Agent,
+  type AgentCommand,
+  asksOnce,
+  inputAt,
+  isIndented,
+  type LoopHooks,
+  type Permissions,
+  partsOf,
+  withMore,
+  withoutFlag,
+} from "./agent.js";
 import {
   assistantEvents,
+  defined,
   ending,
+  lineParser,
   Message,
+  maybe,
+  on,
   resultEvent,
+  session,
   spoken,
   tokens,
   usage,
   userEvents,
-} from "./messages.js";
-import { defined, lineParser, maybe, on, session } from "./read.js";
-import { asksOnce, inputAt, isIndented, withMore } from "./screen.js";
+} from "./read.js";
 import { NO_TOKENS } from "./spending.js";
 
 const SETTINGS_FLAG = "--settings";

@@ -3,10 +3,20 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { AgentEvent, TodoItem } from "../events.js";
 import { quoteWord } from "../words.js";
-import type { Agent, LoopHook, LoopHooks, Permissions } from "./agent.js";
-import { givenValue, isGiven, partsOf } from "./flags.js";
+import {
+  type Agent,
+  asksOnce,
+  givenValue,
+  inputAt,
+  isGiven,
+  isIndented,
+  type LoopHook,
+  type LoopHooks,
+  type Permissions,
+  partsOf,
+  withMore,
+} from "./agent.js";
 import { lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
-import { asksOnce, inputAt, isIndented, withMore } from "./screen.js";
 
 const FULL_AUTO = "--full-auto";
 const BYPASS = "--dangerously-bypass-approvals-and-sandbox";

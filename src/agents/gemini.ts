@@ -1,8 +1,6 @@
 import { z } from "zod";
-import type { Agent, Permissions } from "./agent.js";
-import { partsOf } from "./flags.js";
+import { type Agent, asksOnce, inputAt, isIndented, type Permissions, partsOf } from "./agent.js";
 import { lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
-import { asksOnce, inputAt, isIndented } from "./screen.js";
 
 const PERMISSION_FLAGS: Record<Permissions, string[]> = {
   unattended: ["--yolo"],

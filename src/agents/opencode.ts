@@ -1,9 +1,7 @@
 import { z } from "zod";
 import type { ProgressEvent } from "../events.js";
-import type { Agent } from "./agent.js";
-import { isGiven, partsOf } from "./flags.js";
+import { type Agent, asksOnce, isGiven, isIndented, partsOf } from "./agent.js";
 import { defined, lineParser, maybe, on, session, toolEnd, toolStart } from "./read.js";
-import { asksOnce, isIndented } from "./screen.js";
 
 /** The flag has changed its name; both respect what the user's own settings deny. */
 const ALLOW_FLAGS = ["--auto", "--dangerously-skip-permissions"];

@@ -4,8 +4,7 @@ import type { AgentFinished, AgentStarted, LoopEventBody } from "../events.js";
 import type { AgentRequest } from "../loop/effects.js";
 import type { Chunk } from "../process/output.js";
 import { writeFresh } from "../records/files.js";
-import { type Log, openLog } from "../records/log.js";
-import type { Redact } from "../records/redact.js";
+import { type Log, openLog, type Redact } from "../records/redact.js";
 
 /** What every call has, whether a program, a screen or a function answers: two events and its records. */
 

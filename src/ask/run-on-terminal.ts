@@ -5,7 +5,7 @@ import { emptyReport } from "../agents/report.js";
 import { elapsed } from "../elapsed.js";
 import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
-import { createLineSplitter } from "../process/lines.js";
+import { createLineSplitter } from "../process/output.js";
 import type { Command } from "../process/run.js";
 import { withoutEcho } from "../verify/echo.js";
 import { agentFinished, agentStarted, type CallRecords, openRecords } from "./call.js";

@@ -1,9 +1,8 @@
 import { row } from "./build.js";
 import { CONFIG, flag, JSON_DOCUMENT, many, OUTPUT, SHOW, STATUS_HELP } from "./flags.js";
 import { FLEET_COMMANDS } from "./fleet.js";
-import { PULL_REQUESTS } from "./github.js";
 import { RUN_COMMANDS } from "./recipes.js";
-import { WORK_COMMANDS } from "./work.js";
+import { PULL_REQUESTS, WORK_COMMANDS } from "./work.js";
 import { WORKER_COMMANDS } from "./workers.js";
 
 const START = [
@@ -134,7 +133,7 @@ runs. Over ssh it prints the command that forwards the port to your machine.`,
       "ralph costs --since 7d --by agent",
       "ralph costs --by project --json",
     ],
-    run: async (flags) => (await import("../commands/costs.js")).costs(flags),
+    run: async (flags) => (await import("../commands/runs.js")).costs(flags),
   }),
   row("guard <command>", "ask the guard whether an agent may run a command", {
     flags: SHOW,

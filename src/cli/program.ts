@@ -1,11 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { RalphError, toRalphError } from "../errors.js";
-import { didYouMean } from "../nearest.js";
 import { manifest } from "../package-folder.cjs";
+import { didYouMean } from "../words.js";
 import { addCommand, addHelp, type CommandRow, row } from "./build.js";
 import { COMMANDS } from "./commands.js";
-import { meaningOf } from "./meanings.js";
-import { refuseRepeats, refuseWithoutCommand, whatToDo, withoutSwallowing } from "./mistakes.js";
+import { meaningOf, refuseRepeats, refuseWithoutCommand, whatToDo, withoutSwallowing } from "./mistakes.js";
 import { LOOP_COMMANDS } from "./recipes.js";
 
 let exitCode = 0;
@@ -68,7 +67,7 @@ async function main(): Promise<number> {
   const { argv, env } = process;
   hideArguments(argv);
   try {
-    if (env["GITHUB_ACTIONS"] === "true") (await import("../views/report/github.js")).guardOutput();
+    if (env["GITHUB_ACTIONS"] === "true") (await import("../views/report/markdown.js")).guardOutput();
     refuseRepeats(program);
     refuseWithoutCommand(program, argv.slice(2));
     if (argv.length <= 2) program.outputHelp();

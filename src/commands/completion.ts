@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { AGENT_NAMES } from "../agents/index.js";
-import { didYouMean } from "../nearest.js";
 import { inPackage } from "../package-folder.cjs";
 import { which } from "../process/which.js";
 import { ralphHome } from "../records/home.js";
@@ -10,6 +9,7 @@ import { type RunFolder, runsIn } from "../records/runs.js";
 import { DEFAULTS } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
+import { didYouMean } from "../words.js";
 import { failure, printAll } from "./output.js";
 
 /** Each shell and its script, named as the shells look it up in their folders. */

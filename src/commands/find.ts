@@ -1,6 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
 import { orElse, RalphError } from "../errors.js";
-import { didYouMean } from "../nearest.js";
 import { has, readJson } from "../records/files.js";
 import { ralphHome } from "../records/home.js";
 import { type LockHolder, livingLoops, lockHolder } from "../records/lock.js";
@@ -9,6 +8,7 @@ import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import type { SpecRecord } from "../records/spec.js";
 import { hasAnswer } from "../records/words.js";
 import { type RunSpec, readSpec } from "../run/spec.js";
+import { didYouMean } from "../words.js";
 import { isWorker, readRecord, workerFiles, workerNames } from "../workers/files.js";
 import { readWorker, recordOf, type Worker, warnOfDamage } from "../workers/worker.js";
 import { failure, warn } from "./output.js";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatDuration } from "../duration.js";
-import { type Control, changeControl, controlKey } from "../fleet/control.js";
 import type { Engine } from "../fleet/engine.js";
 import {
   findJob,
@@ -12,14 +11,15 @@ import {
   removeWaiting,
   type Standing,
   standingOf,
+  withFleet,
 } from "../fleet/jobs.js";
+import { type Control, changeControl, controlKey } from "../fleet/store.js";
 import { writableHome } from "../records/home.js";
-import type { NetFlags } from "../run/flags.js";
+import type { NetFlags } from "../run/spec.js";
 import { DEFAULT_LIMITS, limitsFrom, saysSomething, wholeNumber } from "../settings/limits.js";
 import { costCell } from "../views/figures.js";
 import { harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/layout.js";
-import { withFleet } from "./fleet-engine.js";
 import { DEFAULT_LINES, type LogFlags, logsOfRun } from "./follow.js";
 import { failure, printAs, say, warn } from "./output.js";
 

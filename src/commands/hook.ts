@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { answerHook } from "../hooks/answer.cjs";
 import { type Hook, type HookAnswer, isObject, TOKEN_VARIABLE } from "../hooks/hook.cjs";
-import { didYouMean } from "../nearest.js";
+import { didYouMean } from "../words.js";
 import { failure } from "./output.js";
 
 /** Every hook, loaded when it is called. */

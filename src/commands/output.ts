@@ -1,6 +1,6 @@
 import { RalphError } from "../errors.js";
 import type { RunFolder } from "../records/runs.js";
-import { createFormatter, type FormatOptions, type Formatter } from "../views/format.js";
+import { createFormatter, type FormatOptions, type Formatter } from "../views/figures.js";
 import { harmlessJson } from "../views/harmless.js";
 import { jsonView, print, type View } from "../views/view.js";
 

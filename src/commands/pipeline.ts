@@ -1,6 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { formatDuration } from "../duration.js";
-import { didYouMean } from "../nearest.js";
 import { inPackage } from "../package-folder.cjs";
 import { enoughFor, type PipelineFlags, pipelineSpec, specNow } from "../recipes/pipeline/flags.js";
 import { GATES, isGate, judge } from "../recipes/pipeline/gates/index.js";
@@ -14,9 +13,10 @@ import { hasAnswer } from "../records/words.js";
 import { readSpec } from "../run/spec.js";
 import { duration, limitsFrom, limitsOf, saysSomething } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
-import type { Formatter } from "../views/format.js";
+import type { Formatter } from "../views/figures.js";
 import { harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/layout.js";
+import { didYouMean } from "../words.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
 import { currentRun, latestRun } from "./find.js";

@@ -6,7 +6,7 @@ import type { Report } from "../records/report.js";
 import { type RunFolder, runsIn } from "../records/runs.js";
 import { invalid, saysSomething } from "../settings/limits.js";
 import { harmlessJson } from "../views/harmless.js";
-import type { ShownReceipt } from "../views/report/receipt.js";
+import type { ShownReceipt } from "../views/report/html.js";
 import { failure, formatterFor, note, type PrintFlags, printAll, printAs, say, warn } from "./output.js";
 
 /** Flags for the report at the end of a run, the same on every command that runs one. */
@@ -69,7 +69,7 @@ export async function writeReports(target: ReportTarget, run: RunFolder, json = 
   };
   await attempt("the report", async () => {
     const { report } = await run.report();
-    const { annotations, stepSummary, tellRunner } = await import("../views/report/github.js");
+    const { annotations, stepSummary, tellRunner } = await import("../views/report/markdown.js");
     const tell = (commands: string[], stream: NodeJS.WriteStream): void =>
       commands.forEach((command) => void tellRunner(stream, command));
     if (format !== undefined)
@@ -139,8 +139,7 @@ export async function report(
   if (given.length > 1) throw failure("report_choice", both, "give one of them, or none for text");
   const { loopMeant, runOf } = await import("./find.js");
   // The records of a run in the fleet are brought here first.
-  if (name !== undefined && mayBeElsewhere(name))
-    await (await import("./fleet-engine.js")).fetchRecords(name);
+  if (name !== undefined && mayBeElsewhere(name)) await (await import("../fleet/jobs.js")).fetchRecords(name);
   const run = runOf(loopMeant(name, "latest"));
   const { report: found, unreadable } = await run.report();
   if (unreadable > 0)

@@ -39,7 +39,7 @@ export async function resume(
   if (folder.loop() !== undefined) return endPause(folder, flags);
   const followed = recipe === undefined ? followedRun(folder) : undefined;
   if (followed === undefined) return continueRun(folder, flags, recipe);
-  return (await import("./follow-pull-request.js")).follow(followed.id, flags);
+  return (await import("./github.js")).follow(followed.id, flags);
 }
 
 /** The loop is alive: it continues in its terminal, with its flags. */

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { nearest } from "../nearest.js";
-import { readAnyText } from "../recipes/text-file.js";
+import { readAnyText } from "../recipes/prompt.js";
 import { ralphHome } from "../records/home.js";
 import { handleSignals } from "../run/signals.js";
 import { asFlag, flagWords } from "../settings/limits.js";
+import { nearest } from "../words.js";
 import { spawnWorker, type WorkerFlags } from "../workers/spawn.js";
 import { failure, say } from "./output.js";
 import { readStdin } from "./task-text.js";

@@ -3,11 +3,18 @@ import type { RecipeSpec } from "../recipes/registry.js";
 import { ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { hasAnswer } from "../records/words.js";
-import { type NetFlags, netsFrom, type RecipeStart, type RequestFlags, requestFrom } from "../run/flags.js";
 import { prepareResume, prepareRun } from "../run/prepare.js";
 import { sandboxInForce } from "../run/sandbox.js";
 import { handleSignals } from "../run/signals.js";
-import { type PreparedRun, readSpec } from "../run/spec.js";
+import {
+  type NetFlags,
+  netsFrom,
+  type PreparedRun,
+  type RecipeStart,
+  type RequestFlags,
+  readSpec,
+  requestFrom,
+} from "../run/spec.js";
 import { hostRun } from "../run/terminal.js";
 import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
 import { type LoadedSettings, loadSettings } from "../settings/load.js";

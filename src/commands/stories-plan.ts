@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Agent } from "../agents/agent.js";
-import { partsOf } from "../agents/flags.js";
+import { type Agent, partsOf } from "../agents/agent.js";
 import { agentFor } from "../agents/index.js";
 import { describeSystemError } from "../errors.js";
 import { inPackage } from "../package-folder.cjs";

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckFlags, checkTimeoutFrom, givenChecks, projectChecks } from "../recipes/checks.js";
+import { readTextFile } from "../recipes/prompt.js";
 import { addStory, importStories } from "../recipes/stories/add.js";
 import { archiveStories } from "../recipes/stories/archive.js";
 import {
@@ -27,7 +28,6 @@ import {
 } from "../recipes/stories/state.js";
 import type { TaskList } from "../recipes/stories/tasks.js";
 import { stopFindings } from "../recipes/stories/turn.js";
-import { readTextFile } from "../recipes/text-file.js";
 import { makeFolders, writeFresh } from "../records/files.js";
 import { ralphHome } from "../records/home.js";
 import { lockHolder } from "../records/lock.js";
@@ -37,10 +37,9 @@ import { hiddenChecksOf } from "../run/hidden.js";
 import { readSpec } from "../run/spec.js";
 import { limitsFrom, limitsOf, STORIES_ITERATIONS, saysSomething } from "../settings/limits.js";
 import { loadSettings } from "../settings/load.js";
-import { boardLines, standingLines } from "../views/board.js";
 import { plural } from "../views/figures.js";
 import { harmless, harmlessLine } from "../views/harmless.js";
-import { standingOfLanes } from "../views/lane-lines.js";
+import { boardLines, standingLines, standingOfLanes } from "../views/lane-lines.js";
 import { git } from "../workspace/git.js";
 import { newPrograms } from "../workspace/git-programs.js";
 import { type ParallelFlags, parallelFrom, storyLanes } from "./lanes.js";
@@ -120,7 +119,7 @@ export async function importFile(
   if (file !== undefined && (label ?? milestone ?? trustAuthor) !== undefined)
     throw failure("flag_invalid", "--label, --milestone and --trust-author need --github");
   const asked = { label, milestone, trustAuthor: trustAuthor === true, tell: note };
-  const issues = file ?? (await (await import("../github/stories.js")).storiesOnGitHub(project, asked));
+  const issues = file ?? (await (await import("../github/issue-text.js")).storiesOnGitHub(project, asked));
   const { tasks, passed } =
     typeof issues === "string" ? importStories(issues) : importStories(issues.name, issues.text);
   refuseAtWork(folder);

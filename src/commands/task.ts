@@ -1,4 +1,5 @@
 import { agentFor } from "../agents/index.js";
+import { readTextFile } from "../recipes/prompt.js";
 import {
   type ChecksFlags,
   checksSpec,
@@ -9,21 +10,18 @@ import {
   workerSpec,
 } from "../recipes/task/flags.js";
 import { type PromptSpec, readPrompt } from "../recipes/task/run-style.js";
-import { readTextFile } from "../recipes/text-file.js";
 import type { IssueLink } from "../records/spec.js";
 import { unlessDefault } from "../run/agent-spec.js";
-import { sandboxFrom } from "../run/flags.js";
-import { usesTerminal } from "../run/spec.js";
+import { sandboxFrom, usesTerminal } from "../run/spec.js";
 import { limitsFrom, limitsOf, loopLimits } from "../settings/limits.js";
 import { loadSettings, loopSection } from "../settings/load.js";
 import { saysTag } from "../verify/done.js";
 import { quoteWord, splitWords } from "../words.js";
 import { git, repositoryRoot } from "../workspace/git.js";
 import { checkScm } from "../workspace/scm.js";
-import type { IssueFlags } from "./issue.js";
 import { failure } from "./output.js";
 import { type StartFlags, startRun } from "./start-run.js";
-import { type GivenTask, readStdin, type TaskText, taskText, titleOf } from "./task-text.js";
+import { type GivenTask, type IssueFlags, readStdin, type TaskText, taskText, titleOf } from "./task-text.js";
 
 /** `ralph run`: asks one prompt until it is done. */
 export async function run(

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
-import { refuseSpecialFile } from "../plain-file.js";
-import { capture } from "../process/capture.js";
+import { capture } from "../process/run.js";
 import { which } from "../process/which.js";
+import { refuseSpecialFile } from "../records/files.js";
 import { ralphHome } from "../records/home.js";
 import { invalid, wholeNumber } from "../settings/limits.js";
 import { inUrl, isLoopback, namesOf } from "../ui/server/access.js";
@@ -53,7 +53,7 @@ export async function ui(flags: UiFlags): Promise<number> {
   const there = `${userInfo().username}@${hostname()}`;
   if (process.env["SSH_CONNECTION"]) note(`from your own machine: ssh -L ${port}:127.0.0.1:${port} ${there}`);
   else if (flags.open !== false) await openBrowser(link);
-  const copies = import("./fleet-engine.js").then(({ copyFleet }) => copyFleet());
+  const copies = import("../fleet/jobs.js").then(({ copyFleet }) => copyFleet());
   copies.catch(({ message }: Error) => note(`the runs of the fleet are not shown: ${message}`));
   await ended;
   void copies.then((end) => end()).catch(() => {});

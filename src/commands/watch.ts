@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { PROGRAM } from "../package-folder.cjs";
-import { capture } from "../process/capture.js";
-import { type Command, interactive } from "../process/run.js";
+import { type Command, capture, interactive } from "../process/run.js";
 import { ralphHome } from "../records/home.js";
 import { createRedactor } from "../records/redact.js";
 import { runFolder } from "../records/runs.js";

@@ -1,22 +1,22 @@
+import { rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { LoopEvent, RunFinished } from "../events.js";
 import { loopOf } from "../records/lanes.js";
 import { OWN_AGENT } from "../records/limited.js";
 import type { RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
+import { addSteering, storeAnswer } from "../records/words.js";
 import type { PreparedRun, RunSpec } from "../run/spec.js";
 import type { Showing } from "../run/terminal.js";
 import { CHECK_TIMEOUT_MS } from "../settings/limits.js";
 import { type ByEvent, shownBy, type View } from "../views/view.js";
-import { shareLimit } from "./accounts.js";
-import type { ClaimState } from "./claim.js";
+import { shareLimit } from "./budget.js";
+import { type ClaimState, lifeOf } from "./claim.js";
 import type { JobProgress } from "./job.js";
-import { lifeOf } from "./life.js";
-import { pusherOf } from "./push.js";
+import { type Upload, uploadOf } from "./records.js";
 import type { Branch } from "./remote.js";
-import { type ClaimSite, hasRoom } from "./site.js";
-import { type Upload, uploadOf } from "./upload.js";
-import { wordsFor } from "./words.js";
+import { type ClaimSite, hasRoom, pusherOf } from "./site.js";
+import { changeControl } from "./store.js";
 
 const UPLOAD_MS = 500;
 
@@ -213,4 +213,33 @@ async function shareLimits(
     if (account === undefined || limit.kind !== "limit") continue;
     await shareLimit(context.engine.store, account, limit).catch(() => {});
   }
+}
+
+/** Brings what people want to the loop, as its own commands would. */
+function wordsFor(claim: ClaimState) {
+  const { context, job } = claim;
+  const said = new Set<string>();
+  return {
+    heed(folder: RunFolder): void {
+      const { paused = false, steering = [], answer } = claim.wanted;
+      if (paused || claim.isDraining) writeFileSync(folder.pause, "", { flag: "a", mode: 0o600 });
+      else rmSync(folder.pause, { force: true });
+      for (const { id, text } of steering.filter((one) => !said.has(one.id))) {
+        said.add(id);
+        addSteering(folder, text);
+      }
+      if (answer === undefined || said.has(answer.id)) return;
+      said.add(answer.id);
+      storeAnswer(folder, answer.question, answer.text);
+    },
+    /** The journal has them, so that no later worker says them again. */
+    async taken(isSaid: boolean): Promise<void> {
+      if (!isSaid) return;
+      await changeControl(context.engine.store, job.data.id, ({ answer, steering = [], ...others }) => ({
+        ...others,
+        steering: steering.filter(({ id }) => !said.has(id)),
+        ...(answer !== undefined && !said.has(answer.id) && { answer }),
+      }));
+    },
+  };
 }

@@ -1,11 +1,13 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
+import { writableHome } from "../records/home.js";
 import { claimName, LAST } from "../records/names.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
+import { loadSettings } from "../settings/load.js";
+import { type FleetAddress, fleetAddress } from "./address.js";
 import { giveBack, ledgerKey } from "./budget.js";
-import { downloadRun } from "./download.js";
-import type { Engine, FleetJob } from "./engine.js";
+import { type Engine, type FleetJob, openEngine } from "./engine.js";
 import {
   enginePriority,
   entryKey,
@@ -15,6 +17,7 @@ import {
   QUEUES_KEY,
   queueName,
 } from "./job.js";
+import { downloadRun } from "./records.js";
 import { change } from "./store.js";
 
 /** The jobs of a fleet, for those who submit them and look after them. */
@@ -121,7 +124,7 @@ export async function recordsOf(
 }
 
 /** Copies the records of all jobs that are open, or have ended since, again and again. */
-export async function copyRecords(engine: Engine, home: string, stop: AbortSignal): Promise<void> {
+async function copyRecords(engine: Engine, home: string, stop: AbortSignal): Promise<void> {
   /** Jobs that have ended, by the version of their entry: one that goes on has a new one. */
   const ended = new Map<string, number | undefined>();
   const copy = async ({ entry, version }: Awaited<ReturnType<typeof entriesOf>>[number]): Promise<void> => {
@@ -164,4 +167,43 @@ export async function goOn(
   // The engine knows it as ended, and takes no second one of the same id.
   if (job !== undefined && status !== "queued") await job.remove();
   await addToQueue(engine, entry.queue, data);
+}
+
+/** The engine of the settings of this folder, for as long as something is done with it. */
+export async function withFleet<Result>(action: (engine: Engine) => Promise<Result>): Promise<Result> {
+  const { settings } = await loadSettings(process.cwd());
+  return withEngine(fleetAddress(settings, process.env), action);
+}
+
+export async function withEngine<Result>(
+  address: FleetAddress,
+  action: (engine: Engine) => Promise<Result>,
+  options = {},
+): Promise<Result> {
+  const engine = await openEngine(address, options);
+  try {
+    return await action(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Copies the records of the fleet for the dashboard, where a fleet is configured. Returns what ends that. */
+export async function copyFleet(): Promise<() => void> {
+  const stop = new AbortController();
+  const { settings } = await loadSettings(process.cwd());
+  if (!process.env["RALPH_FLEET"] && settings.fleet?.url === undefined) return () => {};
+  const engine = await openEngine(fleetAddress(settings, process.env), { lasting: true });
+  void copyRecords(engine, writableHome(), stop.signal).then(() => engine.close());
+  return () => stop.abort();
+}
+
+/** Brings the records of a job here as they are now; nothing where no fleet is configured. */
+export async function fetchRecords(name: string): Promise<void> {
+  const { settings } = await loadSettings(process.cwd());
+  if (!process.env["RALPH_FLEET"] && settings.fleet?.url === undefined) return;
+  await withEngine(fleetAddress(settings, process.env), async (engine) => {
+    const entry = await findJob(engine, name).catch(() => undefined);
+    if (entry !== undefined) await recordsOf(engine, writableHome(), await standingOf(engine, entry), true);
+  });
 }

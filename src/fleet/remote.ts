@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RalphError } from "../errors.js";
-import type { Captured } from "../process/capture.js";
+import type { Captured } from "../process/run.js";
 import { makePrivateFolder } from "../records/files.js";
 import type { RunRequest } from "../run/spec.js";
 import { type Git, git, SOMEBODY } from "../workspace/git.js";

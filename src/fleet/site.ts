@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
 import { writeAtomic } from "../records/files.js";
 import type { RunFolder } from "../records/runs.js";
@@ -9,10 +10,20 @@ import { prepareResume, prepareRun } from "../run/prepare.js";
 import type { PreparedRun, RunSpec } from "../run/spec.js";
 import { loadSettings } from "../settings/load.js";
 import { runSetup } from "../workspace/worktree/create.js";
+import { settleWorktree } from "../workspace/worktree/leftovers.js";
 import { branchOf, oneLine } from "../workspace/worktree/worktree.js";
-import { downloadRun } from "./download.js";
+import type { ClaimState } from "./claim.js";
 import { CLAIM_VARIABLE, type JobData } from "./job.js";
-import { type Branch, inBare, putBackLanes } from "./remote.js";
+import { downloadRun } from "./records.js";
+import {
+  type Branch,
+  inBare,
+  laneMoves,
+  movesOf,
+  type Pushed,
+  push as pushTo,
+  putBackLanes,
+} from "./remote.js";
 import type { Store } from "./store.js";
 
 /** Where a claim works: a folder of its own with the records, a repository and a worktree, which no other claim knows. */
@@ -125,4 +136,54 @@ export async function prepareClaim(
   });
   if ("resume" in prepared) throw new Error("a run without a worktree of its own resumes nothing");
   return { ...prepared, spec: { ...prepared.spec, ...here, id, createdAt, name, base } };
+}
+
+const PUSH_AGAIN_MS = 1000;
+const MOST_REFUSALS = 5;
+
+/** Brings the work to the remote, one push at a time. */
+export function pusherOf({ context, job: { data }, lease }: ClaimState, site: ClaimSite, branch: Branch) {
+  const hasLanes = data.request.lanes !== undefined;
+  let last = performance.now();
+  let turn: Promise<unknown> = Promise.resolve();
+  const push = async (end?: string): Promise<Pushed> => {
+    if (lease.isLost()) return "lost";
+    const moves = await (hasLanes ? laneMoves(branch, data, end) : movesOf(branch, site.worktree));
+    if (moves.every(({ tip, to }) => tip === to)) return "pushed";
+    last = performance.now();
+    const pushed = await pushTo(branch.remote, moves);
+    if (pushed === "lost") lease.lose("the branch was moved by somebody else");
+    if (typeof pushed === "object") context.say(`${data.id}: not pushed: ${pushed.failure}`);
+    if (pushed === "pushed") branch.moved(moves);
+    return pushed;
+  };
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const next = turn.then(work);
+    turn = next.catch(() => {});
+    return next;
+  };
+  return {
+    /** What the agents have committed so far. */
+    forward: () => inTurn(() => push()),
+    /** With what is not committed in a worktree, where the last push is so long ago. */
+    whole: (worktree: string, message: string, everyMs: number) =>
+      inTurn(async () => {
+        if (performance.now() - last < everyMs) return;
+        await settleWorktree({ path: worktree, origin: worktree, message, copied: [] });
+        await push();
+      }),
+    /**
+     * The loop has committed everything. `end`: the branch that holds the result of lanes. Returns why the remote does
+     * not take it.
+     */
+    last: (end?: string) =>
+      inTurn(async () => {
+        for (let refusals = 0; ; await sleep(PUSH_AGAIN_MS)) {
+          const pushed = await push(end);
+          if (typeof pushed === "string") return undefined;
+          if (pushed.isRefused) refusals += 1;
+          if (refusals >= MOST_REFUSALS) return pushed.failure;
+        }
+      }),
+  };
 }

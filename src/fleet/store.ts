@@ -1,3 +1,5 @@
+import type { Question } from "../events.js";
+
 /**
  * What the fleet keeps in its engine beside the queue: small documents that are changed by compare-and-swap, and the
  * records of the runs, which only the holder of the highest epoch may write.
@@ -62,4 +64,28 @@ export async function change<Value>(
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
   }
   throw new Error(`${key} is changed by others all the time`);
+}
+
+interface Said {
+  id: string;
+  text: string;
+}
+
+/** What people want of a job: its worker looks at it every second, and so does the next one after a takeover. */
+export interface Control {
+  paused?: boolean;
+  cancelled?: boolean;
+  /** In the order in which they were said; those that the journal has are taken away. */
+  steering?: Said[];
+  answer?: Said & { question: Question };
+}
+
+export const controlKey = (id: string): string => `control:${id}`;
+
+export function changeControl(
+  store: Store,
+  id: string,
+  update: (before: Control) => Control,
+): Promise<unknown> {
+  return change<Control>(store, controlKey(id), (before = {}) => update(before));
 }

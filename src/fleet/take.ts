@@ -6,14 +6,11 @@ import { openJournal } from "../records/journal.js";
 import type { RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import { hostRun } from "../run/terminal.js";
-import { accountsOf, keepLimits, limitsIn } from "./accounts.js";
 import { attend } from "./attend.js";
-import { giveBack, ledgerKey, reserve } from "./budget.js";
-import type { Claim, ClaimState, WorkerContext } from "./claim.js";
-import { type Control, controlKey } from "./control.js";
+import { accountsOf, giveBack, keepLimits, ledgerKey, limitsIn, reserve } from "./budget.js";
+import { type Claim, type ClaimState, holdLease, type WorkerContext } from "./claim.js";
 import type { FleetJob } from "./engine.js";
 import { CLAIM_VARIABLE, JOB_VERSION, type JobProgress } from "./job.js";
-import { holdLease } from "./lease.js";
 import { fetchCommit, openRemote, ownRepository, type Remote, takeBranch } from "./remote.js";
 import {
   type ClaimSite,
@@ -26,6 +23,7 @@ import {
   removeSite,
   siteOf,
 } from "./site.js";
+import { type Control, controlKey } from "./store.js";
 
 /** Why a job waits, and until when it is left alone. */
 class PutOff extends Error {

@@ -1,5 +1,5 @@
 import { killTree } from "../process/kill.js";
-import { createLineSplitter } from "../process/lines.js";
+import { createLineSplitter } from "../process/output.js";
 import { CLAIM_VARIABLE } from "./job.js";
 
 /**

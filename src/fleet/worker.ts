@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LimitedAgent } from "../events.js";
 import { inPackage } from "../package-folder.cjs";
 import { type Companion, startCompanion } from "../process/companion.js";
-import { keepLimits } from "./accounts.js";
+import { keepLimits } from "./budget.js";
 import type { Claim, WorkerContext } from "./claim.js";
-import { type Control, controlKey } from "./control.js";
 import type { Engine, FleetJob, FleetWorker } from "./engine.js";
 import { canTake, JOB_VERSION, QUEUES_KEY, queueName } from "./job.js";
 import { hasRoom } from "./site.js";
+import { type Control, controlKey } from "./store.js";
 import { claimJob } from "./take.js";
 
 export interface WorkerOptions {

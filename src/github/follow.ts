@@ -18,7 +18,7 @@ import {
   stopWords,
 } from "./feedback.js";
 import { fullName, isPassing, type PullRequest } from "./forge.js";
-import { fetchBranch } from "./push.js";
+import { fetchBranch, takeOver } from "./push.js";
 import { forgeOf, requirePush } from "./remote.js";
 import {
   type Context,
@@ -29,7 +29,6 @@ import {
   settle,
   spentIn,
 } from "./round.js";
-import { takeOver } from "./take-over.js";
 
 /** Why it is over; undefined: it goes on. */
 type End = { reason: string; exitCode: number } | undefined;

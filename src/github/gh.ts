@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import { RalphError } from "../errors.js";
-import { type Captured, capture } from "../process/capture.js";
+import { type Captured, capture } from "../process/run.js";
 import { which, withOuterPath } from "../process/which.js";
 import { type ForgeOptions, fullName, type Repo, waitAfter } from "./forge.js";
 import { markerOf } from "./markers.js";

@@ -10,10 +10,20 @@ import { createRedactor } from "../records/redact.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { storeAnswer } from "../records/words.js";
 import { harmlessLine } from "../views/harmless.js";
-import { claim, claimsIn, type IssueClaim, isRalph, release, renew, standingClaim } from "./claims.js";
 import { deliver } from "./deliver.js";
 import { type Comment, type Forge, type Issue, isPassing } from "./forge.js";
-import { isOwn, marked, markerOf } from "./markers.js";
+import {
+  claim,
+  claimsIn,
+  type IssueClaim,
+  isOwn,
+  isRalph,
+  marked,
+  markerOf,
+  release,
+  renew,
+  standingClaim,
+} from "./markers.js";
 
 export interface IntakeOptions {
   label: string;

@@ -7,8 +7,7 @@ import { deliver } from "./deliver.js";
 import { type Delivery, deliveryOf, type Following, keepDelivery, type Round } from "./delivery.js";
 import type { Forge } from "./forge.js";
 import { marked, markerOf } from "./markers.js";
-import { pushBranch } from "./push.js";
-import { tiedIn } from "./take-over.js";
+import { pushBranch, tiedIn } from "./push.js";
 
 /** How a round is worked on: an ordinary run in the worktree of the pull request. */
 export interface Rounds {

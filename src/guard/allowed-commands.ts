@@ -1,11 +1,13 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { parse, type Word } from "unbash";
+import { PACKAGE_FOLDER } from "../package-folder.cjs";
 import { isUnknown } from "./text.js";
 
 /** One line of the file, as words. A last word `...` allows any further words. */
 type Exception = string[];
 
-export interface AllowedCommands {
+interface AllowedCommands {
   exceptions: Exception[];
   /** Lines that the guard ignores, and why; line 0 is the file itself. */
   ignored: { line: number; text: string; why: string }[];
@@ -79,4 +81,29 @@ function fitsWord(word: string, pattern: string): boolean {
     .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
     .join("[^\\s;&|<>$`]*");
   return new RegExp(`^${source}$`).test(word);
+}
+
+/** Where a command would run. */
+export interface Site {
+  cwd: string;
+  home: string;
+  /** The project: the nearest folder above with `.git`, else `cwd`. */
+  workspace: string;
+  ralphHome: string;
+  /** Where ralph itself is installed. */
+  ralphItself: string;
+  allowed: AllowedCommands;
+}
+
+export function siteAt(folder: string, homes: Pick<Site, "home" | "ralphHome">): Site {
+  const cwd = resolve(folder);
+  const workspace = projectOf(cwd, homes.home);
+  return { cwd, ...homes, workspace, ralphItself: PACKAGE_FOLDER, allowed: readAllowedCommands(workspace) };
+}
+
+function projectOf(cwd: string, home: string): string {
+  for (let folder = cwd; folder !== dirname(folder) && folder !== home; folder = dirname(folder)) {
+    if (existsSync(`${folder}/.git`)) return folder;
+  }
+  return cwd;
 }

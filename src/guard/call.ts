@@ -1,7 +1,7 @@
 import type { Function as FunctionNode, SyntaxNode } from "unbash";
+import type { Site } from "./allowed-commands.js";
 import type { Risk } from "./finding.js";
 import { ALIASES, VALUED } from "./programs.js";
-import type { Site } from "./site.js";
 import { rowsIn, UNKNOWN } from "./text.js";
 
 /** What a command prints or reads, as far as the guard can know it. */

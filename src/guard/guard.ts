@@ -1,10 +1,10 @@
 import { quoteWord } from "../words.js";
+import type { Site } from "./allowed-commands.js";
 import { type Scope, type Session, shown } from "./call.js";
 import { type GuardFinding, type GuardVerdict, type Risk, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCall } from "./judge.js";
 import { forgetLinks } from "./paths.js";
 import { runNode, runText } from "./shell/run.js";
-import type { Site } from "./site.js";
 import { UNKNOWN } from "./text.js";
 
 /** Linux accepts no longer argument, so no shell could get it. */

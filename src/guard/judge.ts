@@ -1,18 +1,28 @@
+import { dirname } from "node:path";
 import { isAllowed } from "./allowed-commands.js";
-import { type Call, callOf, innerScope, type Stream, takeStep } from "./call.js";
-import { environmentIssue } from "./environment.js";
-import { type Risk, refuse } from "./finding.js";
+import {
+  type Call,
+  callOf,
+  hasFlag,
+  innerScope,
+  plainArgs,
+  type Stream,
+  takeStep,
+  type Variable,
+  valuesOf,
+  variablesIn,
+} from "./call.js";
+import { type Risk, refuse, warn } from "./finding.js";
 import { lookThrough } from "./inner.js";
-import { resolvePath } from "./paths.js";
+import { followLinks, isInside, resolvePath, TEMPORARY } from "./paths.js";
 import { protection } from "./protected.js";
-import { removalIssue } from "./removal.js";
 import { issuesOf } from "./rows.js";
 import { fedIssue, type Inner } from "./scripts.js";
 import { readingIssue } from "./secrets.js";
+import { removedPaths, writtenPaths } from "./sending.js";
 import { printedBy, takeEffect } from "./shell/output.js";
 import { runNode, runText } from "./shell/run.js";
-import { isUnknown, UNKNOWN } from "./text.js";
-import { writtenPaths } from "./writes.js";
+import { isUnknown, namesIn, UNKNOWN } from "./text.js";
 
 const MOST_CALLS_DEEP = 24;
 const MOST_WORDS = 1000;
@@ -108,3 +118,156 @@ function run(inner: Inner, call: Call): Stream {
   for (const variable of call.assignments) scope.variables.set(variable.name, variable.value);
   return runText(script, scope, call.input);
 }
+
+/** Why variables that a command sets make other programs run something else. */
+function environmentIssue(call: Call): Risk | undefined {
+  const isDeclaring = /^(export|declare|typeset|local|readonly|env|cross-env)$/.test(call.program);
+  const variables = [...call.assignments, ...(isDeclaring ? variablesIn(call.args) : [])];
+  const reason = variables.map((variable) => dangerOf(variable, call)).find((one) => one !== undefined);
+  return reason === undefined ? undefined : refuse("environment", reason);
+}
+
+const ALWAYS = namesIn(`
+  LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_FRAMEWORK_PATH DYLD_FORCE_FLAT_NAMESPACE BASH_ENV PROMPT_COMMAND
+  PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5DB GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
+  GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM
+  GIT_CONFIG_COUNT LESSOPEN LESSCLOSE SHELLOPTS BASHOPTS GCONV_PATH NPM_CONFIG_SCRIPT_SHELL ZDOTDIR HOSTALIASES
+`);
+
+/** Harmful because of their values: names, and what the values must not contain. */
+const BY_VALUE: [string, RegExp][] = [
+  [
+    "NODE_OPTIONS",
+    /(^|\s)((--require|-r|--import|--loader|--experimental-loader)(?![\s=]+(tsx|ts-node|dotenv|source-map-support|@swc-node\/register|@babel\/register)(\/\w+)?(\s|$))|--eval|-e|--inspect(-brk)?=(?!127|localhost))([\s=]|$)/,
+  ],
+  ["PERL5LIB PYTHONPATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH NODE_PATH", /(^|:)\/(tmp|var\/tmp|dev\/shm|evil)/],
+  ["PERL5OPT RUBYOPT", /(^|\s)-[MmreI]/],
+  ["JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS", /-(javaagent|agent(path|lib)):/],
+  ["ENV PS1 PS4", /^\/|\$\(|`|exec|command|eval/],
+];
+
+function dangerOf({ name, value }: Variable, call: Call): string | undefined {
+  const upper = name.toUpperCase();
+  const isAlways = (ALWAYS.has(upper) || upper.startsWith("BASH_FUNC_")) && value !== "";
+  const isByValue = BY_VALUE.some(([names, source]) => names.split(" ").includes(name) && source.test(value));
+  if (isAlways || isByValue) return `${name} makes other programs run or load something else`;
+  return name === "PATH" ? pathReason(value, call) : undefined;
+}
+
+const USUAL = /^(\/usr(\/local)?)?\/s?bin$|^\/(opt\/homebrew|snap)\/s?bin$/;
+
+/** Folders may be added to PATH, but none where anybody can put a program, and none instead of all others. */
+function pathReason(value: string, { scope }: Call): string | undefined {
+  const folders = value.split(":").filter((folder) => folder !== "");
+  const open = folders.find((folder) => {
+    const path = resolvePath(folder, scope);
+    return !isInside(path, scope.site.workspace) && (TEMPORARY.test(path) || /evil|attack|malic/i.test(path));
+  });
+  if (open !== undefined) return `anybody can put programs into ${open}`;
+  const keeps = folders.some((folder) => isUnknown(folder) || USUAL.test(folder));
+  return keeps || value === UNKNOWN ? undefined : "PATH leads to other programs than before";
+}
+
+/** Why a command must not remove a path: a root, a home, the project, or something around or beside it. */
+function removalIssue(call: Call): Risk | undefined {
+  const { program, args, plain, scope } = call;
+  if (program === "find") return worst(foundPaths(call), call);
+  const gone = removedPaths(call);
+  if (program === "mv") return movedIssue(gone, call);
+  if (!/^(chmod|chown|chgrp)$/.test(program)) return worst(gone, call);
+  // Permissions of whole trees outside the project.
+  const isOutside = (path: string) => !isInside(resolvePath(path, scope), scope.site.workspace);
+  const issue = hasFlag(args, "-R", "--recursive") && worst(plain.slice(1).filter(isOutside), call);
+  return issue ? { ...issue, category: "privileges" } : undefined;
+}
+
+function worst(targets: string[], call: Call): Risk | undefined {
+  const issues = targets.map((target) => treeIssue(target, call));
+  return issues.find((issue) => issue?.level === "refuse") ?? issues.find((issue) => issue !== undefined);
+}
+
+function treeIssue(target: string, call: Call): Risk | undefined {
+  if (target === UNKNOWN) return warn("files", "what it removes is not known");
+  if (/^\uE0FF+\/+[.*]*$/.test(target))
+    return refuse("files", "it removes the root folder if a variable is empty");
+  const resolved = resolvePath(target, call.scope);
+  if (/^\.\.?(\/\.\.)*$/.test(resolved)) return refuse("files", "it leads out of what is known");
+  const reason = why(resolved, call) ?? why(followLinks(resolved), call);
+  return reason === undefined ? undefined : refuse("files", `${target} ${reason}`);
+}
+
+function why(path: string, { scope }: Call): string | undefined {
+  const { home, workspace } = scope.site;
+  const folder = path.replace(/(\/[*?.\uE0FF]+)+$/, "") || "/";
+  if (folder !== workspace && isInside(folder, workspace) && !isInside(home, workspace)) return undefined;
+  if (folder === "/" || isShort(path)) return "is the root folder or a part of the system";
+  if (isUnknown(path) && folder !== path && folder === workspace) return undefined;
+  if (folder === home || isInHome(folder, home)) return "is a home folder or all of a folder in it";
+  if (isInside(workspace, folder)) return "is the project itself or a folder around it";
+  if (isInside(scope.cwd, folder) && !isInside(folder, workspace)) return "is the current folder";
+  return isBeside(folder, scope.site) ? "lies beside the project" : undefined;
+}
+
+/** Another project's files, at any depth, except what is built or downloaded again. */
+function isBeside(folder: string, { home, workspace }: Call["scope"]["site"]): boolean {
+  const around = dirname(workspace);
+  if (TEMPORARY.test(folder) || isInside(folder, workspace)) return false;
+  if (dirname(folder) === around) return true;
+  const isFree = BUILT.test(folder) || (around === home && FREE_IN_HOME.test(folder.slice(home.length)));
+  return around !== "/" && isInside(folder, around) && !isFree;
+}
+
+const FREE_IN_HOME = /^\/(\.|library\/|downloads\/|te?mp\/|snap\/|go\/)/i;
+const BUILT =
+  /\/(dist|build|out|target|node_modules|coverage|__pycache__|\.(next|nuxt|cache|turbo|pytest_cache|venv))$/;
+
+/** `/x`, or a pattern that matches it; other people's homes; a disk of its own. */
+function isShort(path: string): boolean {
+  if (!path.startsWith("/")) return false;
+  const depth = path.split("/").length - 1;
+  if (TEMPORARY.test(path)) return depth === 1 || /^\/(private|var)\/(tmp|var)$/.test(path);
+  if (/^\/(home|Users|mnt|media|Volumes|Library|System)(\/|$)/i.test(path)) return depth <= 2;
+  return depth === 1 || /^\/(etc|usr|bin|sbin|lib\w*|boot|var|dev|proc|sys)(\/|$)/.test(path);
+}
+
+const CACHES =
+  /^\.(cache|npm|gradle|m2|cargo|rustup|pnpm-store|yarn|nuget|ivy2|cocoapods|bundle|local|vscode-server|bun|deno|expo|android|tmp)$/;
+
+/** Folders directly in the home, except those whose content can be downloaded again. */
+function isInHome(folder: string, home: string): boolean {
+  if (!isInside(folder, home)) return false;
+  const [name = "", ...more] = folder.slice(home.length + 1).split("/");
+  return more.length === 0 && !CACHES.test(name);
+}
+
+function movedIssue(sources: string[], { plain, args, scope }: Call): Risk | undefined {
+  const { home, workspace } = scope.site;
+  const target = resolvePath(valuesOf(args, "-t", "--target-directory")[0] ?? plain.at(-1) ?? "", scope);
+  const staysBeside = isInside(target, dirname(workspace));
+  const gone = sources.find((source) => {
+    const path = resolvePath(source, scope);
+    const folder = path.replace(/\/[*?.]+$/, "") || "/";
+    const isAround = isInside(home, folder) || isInside(workspace, path) || isShort(path);
+    return isAround || (isBeside(folder, scope.site) && !staysBeside);
+  });
+  return gone === undefined
+    ? undefined
+    : refuse("files", `${gone} is the project, lies beside it, or is a home or a part of the system`);
+}
+
+/** What `find` would remove: in the project and in temporary folders, any selection is enough. */
+function foundPaths({ args, scope }: Call): string[] {
+  const command = args[args.findIndex((arg) => /^-(exec|execdir|ok|okdir)$/.test(arg)) + 1] ?? "";
+  if (!args.includes("-delete") && !/(^|\/)(rm|shred|unlink|rmdir|truncate)$/.test(command)) return [];
+  const end = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPDO]/.test(arg));
+  const given = plainArgs(end === -1 ? args : args.slice(0, end));
+  const roots = given.length > 0 ? given : ["."];
+  if (!args.some((arg) => CHOICE.test(arg))) return roots;
+  const isNamed = valuesOf(args, "-name", "-iname", "-mmin", "-mtime").some((value) => !/^\**$/.test(value));
+  return roots.filter((root) => {
+    const path = resolvePath(root, scope);
+    return !isInside(path, scope.site.workspace) && !(isNamed && TEMPORARY.test(path));
+  });
+}
+
+const CHOICE = /^-(name|iname|path|regex|mtime|mmin|size|empty|newer|atime|ctime)/;

@@ -7,7 +7,7 @@ import type { Category } from "./finding.js";
  * - `word`, `a|b`: the next argument that is no option; `*`: any; `^re`: it fits; `..a|b`: some such argument
  * - `-f|--force`: one of the flags is given; `-o~re`: one of its values fits
  * - `~re`: some argument fits; `~~re`: all arguments as one text fit, in any case
- * - `@name`: a predicate of `predicates.ts`; `!` in front turns a condition round
+ * - `@name`: a predicate of `rows.ts`; `!` in front turns a condition round
  */
 export const RULES: Partial<Record<Category, string>> = {
   files: `

@@ -1,6 +1,6 @@
 import { type Call, plainArgs, type Where } from "./call.js";
 import { type Risk, refuse, warn } from "./finding.js";
-import { findListed } from "./listed.js";
+import { findListed } from "./protected.js";
 import { namesIn } from "./text.js";
 
 const MILD = "a file with secrets";

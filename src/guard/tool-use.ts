@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { orElse } from "../errors.js";
+import type { Site } from "./allowed-commands.js";
 import { shown } from "./call.js";
 import { type GuardFinding, type GuardVerdict, type Risk, refuse, unjudged, verdictOf } from "./finding.js";
 import { judgeCommand, judgeWords } from "./guard.js";
 import { forgetLinks, resolvePath } from "./paths.js";
 import { protection } from "./protected.js";
 import { secretIssue } from "./secrets.js";
-import type { Site } from "./site.js";
 import { list } from "./text.js";
 
 /** A tool call, as agents announce it. */

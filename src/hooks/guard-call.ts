@@ -1,5 +1,5 @@
+import { type Site, siteAt } from "../guard/allowed-commands.js";
 import { CATEGORIES, type GuardFinding } from "../guard/finding.js";
-import { type Site, siteAt } from "../guard/site.js";
 import { judgeToolUse } from "../guard/tool-use.js";
 import { ralphHome, userHome } from "../records/ralph-home.cjs";
 import { answerHook } from "./answer.cjs";

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { type FunctionAgent, shown } from "../ask/run-function.js";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
-import { nearest } from "../nearest.js";
 import { LIMIT_ROWS, LOOP_DEFAULTS } from "../settings/limits.js";
+import { nearest } from "../words.js";
 
 /** What a loop is asked to do: `ralph loop` in the words of a program. */
 export interface LoopSpec {

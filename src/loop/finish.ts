@@ -1,14 +1,21 @@
-import type { IterationFinished, LimitedAgent, Question, StopReason, Totals } from "../events.js";
+import { witnessOf } from "../baseline.js";
+import type {
+  BaselineCheck,
+  IterationFinished,
+  LimitedAgent,
+  Limits,
+  Question,
+  StopReason,
+  Totals,
+} from "../events.js";
 import { ESCALATED } from "../records/limited.js";
-import { spendingOf } from "../records/run-state.js";
+import { type RunState, spendingOf } from "../records/run-state.js";
 import { isFallback, nameOf } from "./ask.js";
-import { baselineNow } from "./baseline.js";
 import type { AgentRun } from "./effects.js";
 import type { Verdict } from "./recipe.js";
-import { limitReached, limitsOf, type Run } from "./run.js";
-import { diagnosis, type Standstill, standstill, timesStuck } from "./stuck.js";
+import { type Events, limitReached, limitsOf, type Run } from "./run.js";
 
-export interface Iteration {
+interface Iteration {
   iteration: number;
   answer: AgentRun;
   verdict: Verdict;
@@ -114,4 +121,111 @@ function hasStronger({ options }: Run): boolean {
 function isEscalated(run: Run, still: Standstill, failure: string | undefined): boolean {
   if (failure === undefined || !hasStronger(run)) return false;
   return timesStuck(still, limitsOf(run)) > 0 || (run.state.escalated && failure === run.state.failure);
+}
+
+/** Runs the checks once before the first iteration, if asked to: what fails then is not the agent's fault. */
+export async function* runBaseline({ recipe, effects, state }: Run): Events<void> {
+  if (recipe.baseline === undefined || state.baseline !== undefined || state.iterations > 0) return;
+  const results = yield* recipe.baseline({ iteration: 0, ...effects.signals });
+  if (results !== undefined && results.length > 0)
+    yield {
+      type: "baseline.finished",
+      checks: results.map(({ command, passed, output }) => {
+        const both = { before: passed, now: passed };
+        return { command, ...both, witness: witnessOf(both), ...(!passed && { output }) };
+      }),
+    };
+}
+
+/** The state of each check, without its output. */
+export function baselineNow({ baseline }: Pick<RunState, "baseline">): { baseline?: BaselineCheck[] } {
+  if (baseline === undefined) return {};
+  const now = baseline.map((check) => {
+    const { command, before, now } = check;
+    return { command, before, now, witness: witnessOf(check) };
+  });
+  return { baseline: now };
+}
+
+/** Appends the baseline to the prompt of any recipe. `about`: names of the checks to include, else all. */
+export function withBaseline(
+  prompt: string,
+  { baseline = [] }: Pick<RunState, "baseline">,
+  about?: string[],
+): string {
+  const failing = baseline.filter(({ command, now }) => !now && (about?.includes(command) ?? true));
+  const old = failing.filter(({ before }) => !before);
+  const broken = failing.filter(({ before }) => before);
+  return [
+    prompt,
+    part("These checks failed before this run began, and they must pass:", old),
+    part("These checks passed before this run began; this run broke them:", broken),
+  ]
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+function part(title: string, checks: BaselineCheck[]): string {
+  return checks.length === 0 ? "" : [title, ...checks.map(item)].join("\n");
+}
+
+function item({ command, output = "" }: BaselineCheck): string {
+  const said = output.trim();
+  const lines = said === "" ? [] : ["  It said then:", ...said.split("\n").map((line) => `      ${line}`)];
+  return [`- ${command.replaceAll("\n", "\n  ")}`, ...lines].join("\n");
+}
+
+/** How many states of the run the loop remembers. */
+const MAX_RECENT = 6;
+/** Two like attempts: the one before, and this one. */
+const HINT_AT = 2;
+
+type Standstill = Pick<IterationFinished, "recent"> & { alike: number };
+
+/**
+ * How many iterations in a row, including this one, brought nothing new: no file changed, or the files
+ * returned to an earlier state, and the checks said what they had said then. `failure` is equal for failures
+ * of the same kind; undefined: the iteration did not fail.
+ */
+function standstill(
+  before: Pick<RunState, "alike" | "failure" | "tree" | "recent">,
+  { failure, tree }: Partial<Pick<RunState, "failure" | "tree">>,
+): Standstill {
+  if (failure === undefined || tree === undefined) return { alike: 0 };
+  const known = before.tree === undefined ? [] : [stateWord(before.tree, before.failure)];
+  const recent = [...before.recent, ...known].slice(-MAX_RECENT);
+  if (tree === before.tree) return { alike: failure === before.failure ? before.alike + 1 : 1, recent };
+  // Nobody knows what the checks would have said about the initial files.
+  const hasBeen = recent.includes(tree) || recent.includes(stateWord(tree, failure));
+  return { alike: hasBeen ? before.alike + 1 : 0, recent };
+}
+
+function stateWord(tree: string, failure: string | undefined): string {
+  return `${tree} ${failure ?? ""}`.trim();
+}
+
+/** How often the run has reached the number of like iterations that means stuck. */
+function timesStuck({ alike }: Standstill, { stuckAfter }: Limits): number {
+  return stuckAfter === 0 ? 0 : Math.floor(alike / stuckAfter);
+}
+
+/** A hint for the next agent when attempts begin to repeat; otherwise undefined. */
+export function stuckHint({ alike }: Standstill, { stuckAfter }: Limits): string | undefined {
+  if (stuckAfter === 0 || alike < HINT_AT) return undefined;
+  return `The last ${alike} attempts failed in the same way; try another way. They changed nothing that lasted: find out why before you try again.`;
+}
+
+/** Why ralph gives a run up as stuck, in one line. */
+function diagnosis(
+  { alike }: Standstill,
+  isBackAndForth: boolean,
+  reason: string,
+  escalated: string | undefined,
+): string {
+  const times = alike === 1 ? "1 iteration" : `${alike} iterations in a row`;
+  const what = isBackAndForth
+    ? `in ${times} the files only returned to an earlier state`
+    : `${times} changed no file and failed in the same way`;
+  const tried = escalated === undefined ? "" : `; ${escalated} could not help either`;
+  return `${what}: ${reason}${tried}`;
 }

@@ -1,12 +1,10 @@
 import { toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome, RunFinished, StopReason } from "../events.js";
-import { questionIn } from "../question.js";
 import { advance, type RunState, spendingOf } from "../records/run-state.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
-import { type AgentCall, ask } from "./ask.js";
-import { baselineNow, runBaseline, withBaseline } from "./baseline.js";
+import { type AgentCall, ask, questionIn } from "./ask.js";
 import type { AgentRun, Effects, WorkLeft } from "./effects.js";
-import { finished, treeFor } from "./finish.js";
+import { baselineNow, finished, runBaseline, stuckHint, treeFor, withBaseline } from "./finish.js";
 import type { Recipe } from "./recipe.js";
 import {
   budgetOf,
@@ -19,7 +17,6 @@ import {
   startStopwatch,
   usedBy,
 } from "./run.js";
-import { stuckHint } from "./stuck.js";
 
 /**
  * Plan the prompt, run the agent, verify, decide: repeat until there is a reason to stop. The loop continues

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
-import { createLineSplitter } from "./lines.js";
+import { createLineSplitter } from "./output.js";
 import type { Command } from "./run.js";
+import { which } from "./which.js";
 
 /** A program that answers each line of JSON with another line. */
 export interface Companion {
@@ -56,4 +57,45 @@ export function startCompanion({ file, args, cwd, env }: Omit<Command, "stdin">)
     },
     gone,
   };
+}
+
+export interface Awake {
+  /** The program that keeps the machine awake. */
+  program: string;
+  release(): void;
+}
+
+type Argv = [program: string, ...args: string[]];
+const CAFFEINATE: Argv = ["caffeinate", "-i"];
+const INHIBIT: Argv = ["systemd-inhibit", "--what=idle:sleep", "--who=ralph", "--why=a loop is running"];
+const MAX_CHARS = 1000;
+
+/** The helper reads a pipe of this process, and ends with it. undefined: the system has no such program. */
+export function keepAwake(
+  onEnd: (why: string) => void,
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+): Awake | undefined {
+  const [program, ...args] = platform === "darwin" ? CAFFEINATE : INHIBIT;
+  const found = which(program, "/", env["PATH"]);
+  if (found.status !== "found") return undefined;
+  // A group of its own: Ctrl+C is meant for the loop, which may run on for a while.
+  const options = { env, detached: true };
+  const child = spawn(found.path, [...args, "cat"], { ...options, stdio: ["pipe", "ignore", "pipe"] });
+  let released = false;
+  const end = (why: string): void => {
+    if (!released) onEnd(why);
+  };
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-MAX_CHARS);
+  });
+  child.once("error", ({ message }) => end(message));
+  child.once("close", (code, signal) => end(errors.trim().split("\n").at(-1) || (signal ?? `exit ${code}`)));
+  child.stdin.on("error", () => {});
+  const release = (): void => {
+    released = true;
+    child.stdin.destroy();
+  };
+  return { program, release };
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from "node:fs";
 import { orElse, systemErrorCode } from "../errors.js";
 
 export interface ProcessEntry {
@@ -109,7 +109,7 @@ function newestPid(): number {
   return Number(line.toString("latin1", 0, length).split(" ")[4]);
 }
 
-export function pidsIn({ from, to }: PidRange = ALL): number[] {
+function pidsIn({ from, to }: PidRange = ALL): number[] {
   const pids = readdirSync("/proc").map(Number);
   return pids.filter((pid) => pid >= from && pid <= to);
 }
@@ -146,6 +146,41 @@ function psTable(): ProcessEntry[] {
 }
 
 /** An absolute path: an agent could put its own program on PATH. */
-export function ps(...args: string[]): string {
+function ps(...args: string[]): string {
   return spawnSync("/bin/ps", args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 }).stdout ?? "";
+}
+
+/** An absolute path: an agent could put its own program on PATH. */
+const LSOF = "/usr/sbin/lsof";
+
+/** These daemons stay in a repository and hold no lock. */
+const DAEMONS = /(?:fsmonitor|credential-cache)--daemon/;
+
+/** The files that a process has open; all of them while another git runs: it closes locks that it holds. */
+export function heldFiles(files: string[], folders: string[]): string[] {
+  if (process.platform !== "linux") {
+    if (/(?:^|\/)git(?:-\S*)?\s*$/m.test(ps("-A", "-o", "comm="))) return files;
+    return files.filter((file) => spawnSync(LSOF, ["-t", "--", file], { encoding: "utf8" }).stdout !== "");
+  }
+  const pids = pidsIn();
+  if (pids.some((pid) => isGitIn(pid, folders))) return files;
+  const open = new Set(
+    pids.flatMap((pid) =>
+      // None if the process has exited, or belongs to another user.
+      orElse(() => readdirSync(`/proc/${pid}/fd`), []).map((name) => linkAt(`/proc/${pid}/fd/${name}`)),
+    ),
+  );
+  return files.filter((file) => open.has(file));
+}
+
+function isGitIn(pid: number, folders: string[]): boolean {
+  const [, name = "", ppid] = /^\d+ \((.*)\) \S (\d+)/s.exec(readOrNothing(`/proc/${pid}/stat`)) ?? [];
+  if (!/^git(?:-|$)/.test(name) || Number(ppid) === process.pid) return false;
+  const cwd = linkAt(`/proc/${pid}/cwd`);
+  if (!folders.some((folder) => `${cwd}/`.startsWith(`${folder}/`))) return false;
+  return !DAEMONS.test(readOrNothing(`/proc/${pid}/cmdline`));
+}
+
+function linkAt(path: string): string {
+  return orElse(() => readlinkSync(path), "");
 }

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
 import type { CheckFinished } from "../events.js";
-import { capture } from "../process/capture.js";
+import { capture } from "../process/run.js";
 import { exitCodeOf } from "../stop-reasons.js";
 import { type Check, runCheck } from "../verify/check.js";
 import {

@@ -11,7 +11,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
-import { type Captured, capture } from "../process/capture.js";
+import { type Captured, capture } from "../process/run.js";
 import { git, quietEnvironment } from "../workspace/git.js";
 
 /** Receipts are signed with ssh keys, as git signs commits. */

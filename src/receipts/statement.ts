@@ -1,4 +1,9 @@
 import { createHash } from "node:crypto";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { manifest } from "../package-folder.cjs";
+import { writeAtomic } from "../records/files.js";
+import { type SigningKey, signatureOf, signWith } from "./signature.js";
 
 /** What a receipt says, in the form of an in-toto Statement: who verified which commit, with what result. */
 
@@ -10,7 +15,7 @@ export const DETAILS = "urn:ralph-loop:receipt";
 export const VERSION = 1;
 
 /** What there is to say of a verification that passed. */
-export interface ReceiptFacts {
+interface ReceiptFacts {
   /** A run has ended, or its work has landed on a branch. */
   kind: "run" | "landing";
   run: string;
@@ -96,7 +101,7 @@ export interface ReceiptCheck {
   witness: "red→green" | "green→green" | null;
 }
 
-export function statementOf(facts: ReceiptFacts, signer?: string): Statement {
+function statementOf(facts: ReceiptFacts, signer?: string): Statement {
   const { kind, run, recipe, agent, ralph, finishedAt, subject, base, folder, setup, confirmed } = facts;
   const checks = facts.checks.map(checkOf);
   const warned = checks.filter(({ flaky }) => flaky.length > 0);
@@ -149,7 +154,7 @@ function plainLine(text: string): string {
 }
 
 /** The same statement is the same text. Nothing in it steers the terminal of somebody who looks at it. */
-export function textOf(statement: Statement): string {
+function textOf(statement: Statement): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   const text = JSON.stringify(statement, null, 2);
   return `${text.replace(new RegExp(STEERING.source, "gu"), (unit) => (unit === "\n" ? unit : escaped(unit)))}\n`;
@@ -163,4 +168,56 @@ export function digestOf({ predicate, ...statement }: Statement): string {
 
 export function sha256(content: string | Buffer): string {
   return createHash("sha256").update(content).digest("hex");
+}
+
+const FILE = "receipt.json";
+/** Objects of git that no commit holds, beside the receipt. */
+const STORE = "work.git";
+
+/** Where the receipt of a run is, by the folder of its records. */
+export function receiptIn(records: string): string {
+  return join(records, FILE);
+}
+
+/** Where `takeSnapshot` keeps what no commit holds, so that `ralph verify` finds it. */
+export function storeIn(records: string): string {
+  return join(records, STORE);
+}
+
+/** Writes the receipt of a verification that passed into a folder of records, signed with `key`. Returns its file. */
+export async function writeReceipt(
+  records: string,
+  facts: Omit<ReceiptFacts, "ralph">,
+  key?: SigningKey,
+): Promise<string> {
+  const statement = statementOf({ ...facts, ralph: manifest().version }, key?.fingerprint);
+  const file = receiptIn(records);
+  rmSync(signatureOf(file), { force: true });
+  writeAtomic(file, textOf(statement));
+  if (key === undefined) return file;
+  try {
+    await signWith(key, file);
+    return file;
+  } catch (error) {
+    // It says that it is signed.
+    rmSync(file);
+    throw error;
+  }
+}
+
+/** What was proved in other records counts for these, too. Returns the file; undefined: nothing was. */
+export function copyReceipt(from: string, to: string): string | undefined {
+  const [file, copy] = [receiptIn(from), receiptIn(to)];
+  const all = [
+    [file, copy],
+    [signatureOf(file), signatureOf(copy)],
+    [storeIn(from), storeIn(to)],
+  ] as const;
+  for (const [path, place] of all) if (existsSync(path)) cpSync(path, place, { recursive: true });
+  return existsSync(copy) ? copy : undefined;
+}
+
+/** Of the log of a check; undefined: there is none. */
+export function digestOfLog(file: string): string | undefined {
+  return existsSync(file) ? sha256(readFileSync(file)) : undefined;
 }

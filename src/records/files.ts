@@ -1,6 +1,6 @@
-import fs, { type Stats } from "node:fs";
+import fs, { type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { orElse, systemErrorCode } from "../errors.js";
+import { orElse, RalphError, systemErrorCode } from "../errors.js";
 
 /** Like `mkdir -p`. Node's own way of doing that never ends where the system makes no folder, as below `/proc`. */
 export function makeFolders(path: string, mode?: number): void {
@@ -126,4 +126,21 @@ export function has(value: unknown, fields: Record<string, Kind>): value is Reco
 export function listOf<Item>(value: unknown, fields: Record<string, Kind>): Item[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
   return list.filter((one) => has(one, fields)) as Item[];
+}
+
+/** A short word that is the same for the same text. */
+export async function digest(text: string): Promise<string> {
+  // Loaded when needed: most runs never fail in a way that has to be compared.
+  const { createHash } = await import("node:crypto");
+  return createHash("sha1").update(text).digest("hex");
+}
+
+/** A pipe in the place of a file would be waited for, and nothing could end that. */
+export function refuseSpecialFile(path: string, name = path): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || stat.isFile() || stat.isDirectory()) return;
+  throw new RalphError(`cannot read ${name}: it is not a plain file`, {
+    code: "not_a_file",
+    hint: "put a file in its place, or remove it",
+  });
 }

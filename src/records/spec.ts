@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { RalphError } from "../errors.js";
 import type { Limits } from "../events.js";
-import { refuseSpecialFile } from "../plain-file.js";
-import { has, writeAtomic } from "./files.js";
+import { has, refuseSpecialFile, writeAtomic } from "./files.js";
 import { createRedactor, nameSecrets, redactDeep, revealSecrets } from "./redact.js";
 
 /** What every `spec.json` tells of its run. A run needs more to be started again. */

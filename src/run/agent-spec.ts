@@ -1,16 +1,15 @@
 import { basename, join } from "node:path";
-import { isGiven, MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
+import { isGiven, MODEL_FLAGS, withoutFlag } from "../agents/agent.js";
 import { AGENT_NAMES, agentFor, isAgentName } from "../agents/index.js";
 import { RalphError } from "../errors.js";
 import { fallbackRole } from "../loop/ask.js";
-import { nearest } from "../nearest.js";
 import { which } from "../process/which.js";
 import { ESCALATED, OWN_AGENT } from "../records/limited.js";
 import { createRedactor, type Redact } from "../records/redact.js";
 import { RUN_VARIABLE, type RunFolder } from "../records/runs.js";
 import type { SandboxKind } from "../sandbox/sandbox.js";
 import type { AgentProfile, LoopSettings, Settings } from "../settings/schema.js";
-import { quoteWord, splitWords } from "../words.js";
+import { nearest, quoteWord, splitWords } from "../words.js";
 import { withoutCredentials } from "../workspace/credentials.js";
 import { withoutRepository } from "../workspace/git.js";
 import type { AgentChoice, AgentSpec, AgentVariables, Nets, RunSpec } from "./spec.js";

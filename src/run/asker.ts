@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { partsOf } from "../agents/flags.js";
+import { partsOf } from "../agents/agent.js";
 import { agentFor } from "../agents/index.js";
 import { tellsOfLogin } from "../agents/own-words.js";
 import { type AgentSetup, runAgent } from "../ask/run-agent.js";
@@ -7,8 +7,7 @@ import type { FunctionAgent } from "../ask/run-function.js";
 import type { AgentFinished, CallSpending } from "../events.js";
 import type { Budget, Effects } from "../loop/effects.js";
 import type { Recipe } from "../loop/recipe.js";
-import { capture } from "../process/capture.js";
-import type { Command } from "../process/run.js";
+import { type Command, capture } from "../process/run.js";
 import { recipeRow } from "../recipes/registry.js";
 import type { RecipeContext } from "../recipes/row.js";
 import { makePrivateFolder } from "../records/files.js";

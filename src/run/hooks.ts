@@ -1,7 +1,6 @@
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { LoopHook, LoopHooks } from "../agents/agent.js";
-import { givenValue } from "../agents/flags.js";
+import { givenValue, type LoopHook, type LoopHooks } from "../agents/agent.js";
 import type { AgentSetup } from "../ask/run-agent.js";
 import { windowOf } from "../hooks/context.cjs";
 import { guardOf } from "../hooks/guard-call.js";

@@ -9,8 +9,8 @@ import { commitOf } from "../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { createWorktree, makeReady as makeReadyAt, type Setup } from "../workspace/worktree/create.js";
 import type { Worktree } from "../workspace/worktree/worktree.js";
+import { copiedFile, copiedInto } from "./changes.js";
 import type { RunContext } from "./spec.js";
-import { copiedFile, copiedInto } from "./trees.js";
 
 interface Making {
   records: string;

@@ -8,7 +8,7 @@ import { ownFiles, type StoriesSetup } from "../lanes/list.js";
 import { type RaceSetup, raceWork } from "../lanes/race.js";
 import { takeOver, untilResolved } from "../lanes/returned.js";
 import { storiesWork } from "../lanes/stories.js";
-import { copyReceipt } from "../receipts/write.js";
+import { copyReceipt } from "../receipts/statement.js";
 import type { StoriesSpec } from "../recipes/stories/run.js";
 import { OWN_AGENT } from "../records/limited.js";
 import type { RunState } from "../records/run-state.js";

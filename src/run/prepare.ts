@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
-import { MODEL_FLAGS, withoutFlag } from "../agents/flags.js";
+import { MODEL_FLAGS, withoutFlag } from "../agents/agent.js";
 import { agentFor } from "../agents/index.js";
 import { RalphError } from "../errors.js";
 import { isFallback } from "../loop/ask.js";
-import { nearest } from "../nearest.js";
 import type { SigningKey } from "../receipts/signature.js";
 import { recipeRow } from "../recipes/registry.js";
 import { ralphHome, writableHome } from "../records/home.js";
@@ -17,6 +16,7 @@ import { invalid } from "../settings/limits.js";
 import { type LoadedSettings, loopSection } from "../settings/load.js";
 import type { Settings } from "../settings/schema.js";
 import { brief } from "../views/harmless.js";
+import { nearest } from "../words.js";
 import { isWorker } from "../workers/files.js";
 import { setupHint } from "../workspace/dependencies.js";
 import { branchAt, git, headCommit } from "../workspace/git.js";

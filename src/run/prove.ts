@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { describeSystemError, toRalphError } from "../errors.js";
 import type { CheckFinished, RunFinished } from "../events.js";
-import { type CheckFacts, sha256 } from "../receipts/statement.js";
-import { digestOfLog, storeIn, writeReceipt } from "../receipts/write.js";
+import { type CheckFacts, digestOfLog, sha256, storeIn, writeReceipt } from "../receipts/statement.js";
 import { redactDeep } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
 import type { HiddenChecks } from "../verify/hidden.js";

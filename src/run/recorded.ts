@@ -3,7 +3,6 @@ import { elapsed } from "../elapsed.js";
 import { RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
 import { limitReached } from "../loop/run.js";
-import { endCutOff } from "../records/cut-off.js";
 import { closeToOthers, removeBegun } from "../records/files.js";
 import { writableHome } from "../records/home.js";
 import { openJournal, repairJournal } from "../records/journal.js";
@@ -13,6 +12,7 @@ import { redactDeep } from "../records/redact.js";
 import { initialState, type RunState, spendingOf } from "../records/run-state.js";
 import {
   createRunFolder,
+  endCutOff,
   iterationFolder,
   type RunFolder,
   removeHidden,
@@ -26,8 +26,8 @@ import { type GitSetting, gitSettings } from "../workspace/git-programs.js";
 import { indexState } from "../workspace/index-file.js";
 import { ownEnvironment, redactorFor, withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
+import { treeRecorder } from "./changes.js";
 import type { Host, PreparedRun, RunContext, RunSpec } from "./spec.js";
-import { treeRecorder } from "./trees.js";
 
 /** A run with its lock and its records: ralph writes every event down before it yields it. */
 export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGenerator<LoopEvent, Outcome> {

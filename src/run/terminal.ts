@@ -1,6 +1,6 @@
 import { formatDuration } from "../duration.js";
 import type { Signals } from "../loop/effects.js";
-import { type Awake, keepAwake } from "../process/awake.js";
+import { type Awake, keepAwake } from "../process/companion.js";
 import { which } from "../process/which.js";
 import { advanceRun } from "../records/lanes.js";
 import { createRedactor } from "../records/redact.js";
@@ -68,7 +68,7 @@ async function notifierFor(
 ): Promise<((view: View) => View) | undefined> {
   if (targets === undefined) return undefined;
   const { notifyingView } = await import("../views/notify.js");
-  const { capture } = await import("../process/capture.js");
+  const { capture } = await import("../process/run.js");
   const { workspace, origin: cwd = workspace, worker: name = null } = spec;
   const env = withoutRepository(process.env);
   const find = (names: string[]): string | undefined =>

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 import { orElse } from "../errors.js";
-import { capture } from "../process/capture.js";
+import { capture } from "../process/run.js";
 import { resultOf } from "../records/result.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import { quietEnvironment } from "../workspace/git.js";

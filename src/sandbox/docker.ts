@@ -3,23 +3,22 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
-import { type Captured, capture } from "../process/capture.js";
-import type { Command } from "../process/run.js";
+import { type Captured, type Command, capture } from "../process/run.js";
 import { which, withOuterPath } from "../process/which.js";
 import { stateOf } from "../workspace/content.js";
 import { treeState } from "../workspace/fingerprint.js";
 import { gitFolders, headCommit } from "../workspace/git.js";
 import { ACTIVE_FILE, RUNTIME_FOLDER } from "../workspace/runtime.js";
-import { hostsFor } from "./hosts.js";
-import type {
-  Availability,
-  DockerProgram,
-  FindOptions,
-  Sandbox,
-  SandboxCall,
-  SandboxScope,
-  SandboxSpec,
-  SandboxType,
+import {
+  type Availability,
+  type DockerProgram,
+  type FindOptions,
+  hostsFor,
+  type Sandbox,
+  type SandboxCall,
+  type SandboxScope,
+  type SandboxSpec,
+  type SandboxType,
 } from "./sandbox.js";
 
 /** A virtual machine of Docker: `docker sandbox`, or its successor `sbx`. */

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import type { SandboxRuntimeConfig } from "@anthropic-ai/sandbox-runtime";
-import { createLineSplitter } from "../process/lines.js";
+import { createLineSplitter } from "../process/output.js";
 import { type HeldPath, removeStandIns } from "./held.js";
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { describeSystemError, RalphError } from "../errors.js";
-import { refuseSpecialFile } from "../plain-file.js";
+import { refuseSpecialFile } from "../records/files.js";
 import { ralphHome } from "../records/home.js";
 import { DEFAULTS } from "./limits.js";
 import type { SettingsFile } from "./merge.js";

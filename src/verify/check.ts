@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import type { CheckFinished } from "../events.js";
-import { createLineSplitter } from "../process/lines.js";
+import { createLineSplitter } from "../process/output.js";
 import { type Command, run } from "../process/run.js";
-import { openLog } from "../records/log.js";
-import type { Redact } from "../records/redact.js";
+import { openLog, type Redact } from "../records/redact.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { runInside } from "../sandbox/sandbox.js";
 import type { Verification } from "../tree.js";
-import { isAboutTests } from "../workspace/runner.js";
+import { isAboutTests } from "../workspace/project.js";
 import { createExcerpt, ending, readable } from "./excerpt.js";
 import { createTestTally, type TestTally } from "./no-tests.js";
 

@@ -1,10 +1,9 @@
 import { formatDuration } from "../duration.js";
 import type { CheckFinished, Json } from "../events.js";
-import { normalForm } from "../normal-form.js";
-import { digest } from "../records/digest.js";
-import { listOf } from "../records/files.js";
+import { digest, listOf } from "../records/files.js";
 import type { Check } from "./check.js";
 import { fenced, oneLine } from "./excerpt.js";
+import { normalForm } from "./no-tests.js";
 
 /** A check that failed, as the next prompt tells it. */
 export interface Failure {

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LoopEventBody } from "../events.js";
+import type { CheckFinished, LoopEventBody } from "../events.js";
 import type { Tree, TreeState, Verification } from "../tree.js";
 import { type Check, type CheckResult, type CheckSetup, hasFailed, notRun, runCheck } from "./check.js";
-import { confirmed, retried } from "./confirm.js";
+import { howItFailed } from "./failure.js";
 import type { Schedule } from "./speed.js";
 
 /** undefined: a signal came first. */
@@ -193,4 +193,50 @@ async function* scheduled(
     await Promise.allSettled(running.values());
   }
   for (const index of skipped) yield [index, notRun(checks[index] as Check, iteration, "after_failure")];
+}
+
+/** How often ralph runs a check that is known to be flaky. */
+const TRIES = 3;
+
+/** A check that has passed before; if it fails now, it is flaky. Reports an earlier retry, too. */
+function confirmed(check: Check, before: CheckFinished): Check {
+  const { judge } = retried(check);
+  return {
+    ...check,
+    flaky: undefined,
+    async judge(run) {
+      const result = await (judge?.(run) ?? run());
+      const { event } = result;
+      if (event.passed)
+        return { ...result, event: { ...(before.flaky && { flaky: before.flaky }), ...event } };
+      const flaky = ["passed", outcomeOf(event, check)];
+      return {
+        ...result,
+        event: { ...event, flaky, why: `flaky: ${flaky.join(", then ")} on the same files` },
+      };
+    },
+  };
+}
+
+/** A check that is known to be flaky passes if one of its tries does, and reports the others. */
+function retried(check: Check): Check {
+  if (check.flaky !== "retry") return check;
+  return {
+    ...check,
+    async judge(run) {
+      const once = async (): Promise<CheckResult> => await (check.judge?.(run) ?? run());
+      const outcomes: string[] = [];
+      let result = await once();
+      for (outcomes.push(outcomeOf(result.event, check)); !result.event.passed; ) {
+        if (outcomes.length === TRIES || result.event.signal !== null) return result;
+        result = await once();
+        outcomes.push(outcomeOf(result.event, check));
+      }
+      return outcomes.length === 1 ? result : { ...result, event: { ...result.event, flaky: outcomes } };
+    },
+  };
+}
+
+function outcomeOf(event: CheckFinished, { timeoutMs }: Check): string {
+  return event.passed ? "passed" : howItFailed(event, timeoutMs);
 }

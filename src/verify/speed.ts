@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { compilePatterns } from "../patterns.js";
-import { digest } from "../records/digest.js";
-import { readJson, writeAtomic } from "../records/files.js";
+import { digest, readJson, writeAtomic } from "../records/files.js";
 import { stateOf } from "../workspace/content.js";
 import { type Check, type CheckResult, hasFailed } from "./check.js";
 import { findFiles } from "./protected/find.js";

@@ -1,7 +1,6 @@
 import type { AgentEvent, TodoItem } from "../events.js";
 import { excerptLines } from "../verify/excerpt.js";
-import { plural } from "./figures.js";
-import { type Color, createFormatter, type FormatOptions, type Formatter } from "./format.js";
+import { type Color, createFormatter, type FormatOptions, type Formatter, plural } from "./figures.js";
 import { harmless } from "./harmless.js";
 
 export interface ConsoleFormat extends FormatOptions {

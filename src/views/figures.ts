@@ -1,3 +1,4 @@
+import { styleText } from "node:util";
 import { witnessOf, wordsFor } from "../baseline.js";
 import { formatCost, formatCount } from "../costs.js";
 import { formatDuration } from "../duration.js";
@@ -102,4 +103,47 @@ export function baselineWords(baseline: BaselineCheck[] = []): string | null {
     return own.length === 0 ? [] : [`${words}: ${names.join(", ")}`];
   });
   return groups.length === 0 ? "all checks pass, as before" : groups.join("; ");
+}
+
+export interface FormatOptions {
+  useEmoji: boolean;
+  useColor: boolean;
+}
+
+/** Each sign, and its replacement without emoji. */
+const MARKS = {
+  ok: ["✅", "[OK]"],
+  error: ["❌", "[ERR]"],
+  tool: ["⏺", "*"],
+  todo: ["📋", "[TODO]"],
+  pending: ["⏸️", "[ ]"],
+  active: ["🔄", "[>]"],
+  progress: ["📊", "[..]"],
+  warning: ["⚠️", "[WARN]"],
+  alarm: ["🚨", "[!!]"],
+  output: ["⎿", "|"],
+  from: ["←", "<-"],
+  to: ["→", "->"],
+  pass: ["✓", "P"],
+  fail: ["✗", "F"],
+  selected: ["❯", ">"],
+  more: ["…", "..."],
+  dot: [" · ", ", "],
+  rule: ["─", "-"],
+  bar: ["│", "|"],
+} satisfies Record<string, [emoji: string, plain: string]>;
+
+export type Color = Parameters<typeof styleText>[0];
+
+export interface Formatter {
+  mark: Record<keyof typeof MARKS, string>;
+  paint(color: Color, text: string): string;
+}
+
+export function createFormatter({ useEmoji, useColor }: FormatOptions): Formatter {
+  const signs = Object.entries(MARKS).map(([name, [emoji, plain]]) => [name, useEmoji ? emoji : plain]);
+  return {
+    mark: Object.fromEntries(signs) as Formatter["mark"],
+    paint: (color, text) => (useColor ? styleText(color, text, { validateStream: false }) : text),
+  };
 }

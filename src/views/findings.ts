@@ -1,7 +1,6 @@
 import { CATEGORIES, type GuardVerdict } from "../guard/finding.js";
 import type { DoctorFinding } from "../setup/doctor/context.js";
-import { plural } from "./figures.js";
-import type { Formatter } from "./format.js";
+import { type Formatter, plural } from "./figures.js";
 import { harmless, harmlessLine } from "./harmless.js";
 import { hanging, pad, widthOf } from "./layout.js";
 

@@ -8,6 +8,7 @@ import { firstFailure } from "../verify/excerpt.js";
 import {
   baselineWords,
   COMMAND_CHARS,
+  type Formatter,
   formatCost,
   formatCount,
   formatTokens,
@@ -15,7 +16,6 @@ import {
   type Statistics,
   witnessWords,
 } from "./figures.js";
-import type { Formatter } from "./format.js";
 import { brief, harmlessLine } from "./harmless.js";
 import { laneRows } from "./lane-lines.js";
 

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { createLineSplitter } from "../process/lines.js";
+import { createLineSplitter } from "../process/output.js";
 import type { WorkerRecord } from "./files.js";
 
 /** What the process in a worker's window gets, beside its environment, from the one that opens the window. */

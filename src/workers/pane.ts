@@ -13,9 +13,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Terminal, TerminalCommand, TerminalExit, TerminalHost } from "../ask/run-on-terminal.js";
-import { capture } from "../process/capture.js";
 import { killTree } from "../process/kill.js";
-import { MARKER, newMarker } from "../process/run.js";
+import { capture, MARKER, newMarker } from "../process/run.js";
 import { quoteWord } from "../words.js";
 import { markPane, type Tmux } from "./tmux.js";
 

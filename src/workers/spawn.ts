@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { elapsed } from "../elapsed.js";
 import { RalphError } from "../errors.js";
 import { PROGRAM } from "../package-folder.cjs";
-import { createLineSplitter } from "../process/lines.js";
+import { createLineSplitter } from "../process/output.js";
 import { makePrivateFolder } from "../records/files.js";
 import { inTurn } from "../records/lock.js";
 import { checkName } from "../records/names.js";

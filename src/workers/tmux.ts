@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { type Captured, capture } from "../process/capture.js";
+import { type Captured, capture } from "../process/run.js";
 import { which } from "../process/which.js";
 import type { TmuxSession } from "./files.js";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AgentScreen, Readiness } from "../agents/agent.js";
 import { allAgents } from "../agents/index.js";
-import type { AgentScreen, Readiness } from "../agents/screen.js";
 import type { Terminal } from "../ask/run-on-terminal.js";
 import { elapsed } from "../elapsed.js";
 

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { FileChange } from "../events.js";
-import type { Captured } from "../process/capture.js";
+import type { Captured } from "../process/run.js";
 import { asText, pathIn, statOf } from "./content.js";
 import { type GitOptions, git, namesIn, pairsIn, repositoryRoot, untracked } from "./git.js";
 import { hiddenFiles, type IndexState, indexState, withIndexCopy } from "./index-file.js";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Captured } from "../process/capture.js";
-import { digest } from "../records/digest.js";
+import type { Captured } from "../process/run.js";
+import { digest } from "../records/files.js";
 import type { TreeState } from "../tree.js";
 import { asText, pathIn, stateOf, statOf } from "./content.js";
 import { git, namesIn, nulEnded, repositoryRoot } from "./git.js";

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { digest } from "../records/digest.js";
+import { digest } from "../records/files.js";
 import { git, gitFolders } from "./git.js";
 
 /** What git runs in a repository, as digests: an agent that can commit can write there, too. */

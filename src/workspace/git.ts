@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Captured, type CaptureOptions, capture } from "../process/capture.js";
+import { type Captured, type CaptureOptions, capture } from "../process/run.js";
 import { withOuterPath } from "../process/which.js";
 import { textAt } from "./content.js";
 

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { orElse } from "../errors.js";
-import { heldFiles } from "../process/holders.js";
+import { heldFiles } from "../process/table.js";
 import { statOf, textAt } from "./content.js";
 
 export interface LeftLocks {

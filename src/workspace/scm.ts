@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { elapsed } from "../elapsed.js";
 import { RalphError } from "../errors.js";
 import type { CallSpending, LoopEventBody } from "../events.js";
-import { type Captured, capture } from "../process/capture.js";
+import { type Captured, capture } from "../process/run.js";
 import { which } from "../process/which.js";
 import type { Redact } from "../records/redact.js";
 import { splitWords } from "../words.js";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Captured } from "../process/capture.js";
+import type { Captured } from "../process/run.js";
 import { statOf } from "./content.js";
 import {
   type Git,

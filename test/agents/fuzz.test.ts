@@ -3,8 +3,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AGENT_NAMES, agentFor } from "../../src/agents/index.js";
+import { resetTime } from "../../src/agents/limit.js";
 import { addEvent, emptyReport, finalMessage } from "../../src/agents/report.js";
-import { resetTime } from "../../src/agents/reset-time.js";
 import { spent } from "../../src/agents/spending.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");

@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { claude } from "../../src/agents/claude.js";
 import { gemini } from "../../src/agents/gemini.js";
-import { type CallEnding, usageLimit } from "../../src/agents/limit.js";
+import { type CallEnding, resetTime, usageLimit } from "../../src/agents/limit.js";
 import { opencode } from "../../src/agents/opencode.js";
 import { tellsOfLimit, tellsOfLogin } from "../../src/agents/own-words.js";
 import { type AgentReport, addEvent, emptyReport } from "../../src/agents/report.js";
-import { resetTime } from "../../src/agents/reset-time.js";
 import type { AgentEvent } from "../../src/events.js";
 
 describe("the time at which a limit ends", () => {

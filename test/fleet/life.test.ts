@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
-import { lifeOf } from "../../src/fleet/life.js";
+import { lifeOf } from "../../src/fleet/claim.js";
 
 const MINUTE = 60_000;
 const event = (type: string, lane?: string): LoopEvent =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { renew, standingClaim } from "../../src/github/claims.js";
 import type { Forge } from "../../src/github/forge.js";
-import { storyOf } from "../../src/github/stories.js";
+import { storyOf } from "../../src/github/issue-text.js";
+import { renew, standingClaim } from "../../src/github/markers.js";
 import { livingLoops } from "../../src/records/lock.js";
 import { eventually, type Step } from "../kit.js";
 import { type GitHub, githubProject } from "./kit.js";

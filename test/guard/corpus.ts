@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Site } from "../../src/guard/allowed-commands.js";
 import type { Category } from "../../src/guard/finding.js";
-import type { Site } from "../../src/guard/site.js";
 
 export interface Entry {
   /** The heading that it stands under. */

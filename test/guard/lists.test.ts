@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PREDICATES } from "../../src/guard/predicates.js";
+import { PREDICATES } from "../../src/guard/rows.js";
 import { RULES } from "../../src/guard/rules.js";
 import { namesIn, rowsIn } from "../../src/guard/text.js";
 

@@ -1,10 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { type Site, siteAt } from "../../src/guard/allowed-commands.js";
 import type { Category } from "../../src/guard/finding.js";
 import { judgeCommand } from "../../src/guard/guard.js";
-import type { Site } from "../../src/guard/site.js";
-import { siteAt } from "../../src/guard/site.js";
 import { judgeToolUse } from "../../src/guard/tool-use.js";
 import { temporaryFolder } from "../kit.js";
 import { PLACE } from "./corpus.js";

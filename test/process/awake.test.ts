@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { keepAwake } from "../../src/process/awake.js";
+import { keepAwake } from "../../src/process/companion.js";
 import { createProject, eventually, isAlive, type Project } from "../kit.js";
 
 /** Says how it was called, and does as the real one does. */

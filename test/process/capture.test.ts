@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { capture } from "../../src/process/capture.js";
-import type { Command } from "../../src/process/run.js";
+import { type Command, capture } from "../../src/process/run.js";
 
 function bash(script: string, more: Partial<Command> = {}): Command {
   return { file: "bash", args: ["-c", script], cwd: "/", env: process.env, ...more };

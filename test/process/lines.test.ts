@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createLineSplitter, MAX_LINE_BYTES } from "../../src/process/lines.js";
+import { createLineSplitter, MAX_LINE_BYTES } from "../../src/process/output.js";
 import { eventually } from "../kit.js";
 
 function split(chunks: (string | Buffer)[], maxBytes?: number): string[] {

@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openLog } from "../../src/records/log.js";
-import { createRedactor } from "../../src/records/redact.js";
+import { createRedactor, openLog } from "../../src/records/redact.js";
 import { temporaryFolder } from "../kit.js";
 
 const SECRET = "s3cr3t-0123456789-abcdefghij";

@@ -12,9 +12,9 @@ import {
   prepareState,
   sandboxName,
 } from "../../src/sandbox/docker.js";
-import { hostsFor, networkOf, withRefusedHosts } from "../../src/sandbox/hosts.js";
-import { secretPaths } from "../../src/sandbox/secrets.js";
-import { insideScript } from "../../src/sandbox/srt-script.js";
+import { secretPaths } from "../../src/sandbox/policy.js";
+import { hostsFor, networkOf, withRefusedHosts } from "../../src/sandbox/sandbox.js";
+import { insideScript } from "../../src/sandbox/srt.js";
 import { validate } from "../../src/settings/validate.js";
 import { temporaryFolder } from "../kit.js";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import { createConsoleFormatter } from "../../src/views/agent-lines.js";
+import { statusText } from "../../src/views/console.js";
 import { linesOf as linesOfEvent } from "../../src/views/lines.js";
-import { statusText } from "../../src/views/status-line.js";
 import { createProject, LIMITS as limits } from "../kit.js";
 import {
   agentStarted,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Limits, RunFinished, StopReason } from "../../src/events.js";
 import type { RunState } from "../../src/records/run-state.js";
 import { createConsoleFormatter } from "../../src/views/agent-lines.js";
-import { createFormatter } from "../../src/views/format.js";
+import { createFormatter } from "../../src/views/figures.js";
 import * as layout from "../../src/views/layout.js";
 import { summaryLines } from "../../src/views/summary.js";
 import { LIMITS } from "../kit.js";

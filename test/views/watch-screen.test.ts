@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createFormatter } from "../../src/views/format.js";
+import { createFormatter } from "../../src/views/figures.js";
 import { widthOf } from "../../src/views/layout.js";
 import type { Live } from "../../src/views/watch/live.js";
 import { screenLines } from "../../src/views/watch/screen.js";

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Readiness } from "../../src/agents/agent.js";
 import { allAgents } from "../../src/agents/index.js";
-import type { Readiness } from "../../src/agents/screen.js";
 import { readiness } from "../../src/workers/type-prompt.js";
 
 const AGENTS = (await allAgents()).flatMap(({ screen }) => screen ?? []);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isKnownRunner } from "../../src/workspace/runner.js";
+import { isKnownRunner } from "../../src/workspace/project.js";
 import { temporaryFolder } from "../kit.js";
 
 const npm = (test: string): Record<string, string> => ({

@@ -8,8 +8,8 @@ import {
   variablesIn,
 } from "../call.js";
 import { resolvePath } from "../paths.js";
+import { writtenPaths } from "../sending.js";
 import { namesIn, UNKNOWN } from "../text.js";
-import { writtenPaths } from "../writes.js";
 
 /** Programs that print some or all of their input. */
 const FILTERS = namesIn("cat head tail sort uniq grep egrep fgrep tee column shuf tac pv");

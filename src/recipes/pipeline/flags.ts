@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS, saysSomething, wholeNumber } from "../../settings/limit
 import { repositoryRoot } from "../../workspace/git.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { type CheckFlags, checkTimeoutFrom } from "../checks.js";
-import { readTextFile, refuseUncommitted } from "../text-file.js";
+import { readTextFile, refuseUncommitted } from "../prompt.js";
 import { prpFileFor } from "./gates/gate.js";
 import { loadPipeline, ownPipeline, type Pipeline } from "./pipeline-file.js";
 import type { PipelineSpec } from "./spec.js";

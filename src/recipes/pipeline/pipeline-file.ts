@@ -3,14 +3,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import { parseDuration } from "../../duration.js";
 import { orElse, RalphError, type RalphErrorOptions } from "../../errors.js";
-import { didYouMean } from "../../nearest.js";
 import { inPackage } from "../../package-folder.cjs";
 import { CHECK_TIMEOUT_MS } from "../../settings/limits.js";
 import { donePattern } from "../../verify/done.js";
-import { quoteWord } from "../../words.js";
-import { testCommand } from "../../workspace/project.js";
-import { isKnownRunner } from "../../workspace/runner.js";
-import { readTextFile } from "../text-file.js";
+import { didYouMean, quoteWord } from "../../words.js";
+import { isKnownRunner, testCommand } from "../../workspace/project.js";
+import { readTextFile } from "../prompt.js";
 import {
   AGENT_TURNS,
   COMPLETE,

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { ending, fenced } from "../../verify/excerpt.js";
 import { failureText } from "../../verify/failure.js";
 import { textAt } from "../../workspace/content.js";
-import { howToAsk } from "../closing.js";
+import { howToAsk } from "../prompt.js";
 import { instructionFile } from "./gates/gate.js";
 import { GATES, isGate, writeInstruction } from "./gates/index.js";
 import type { PipelinePosition } from "./moves.js";

@@ -3,7 +3,7 @@ import { RalphError } from "../../errors.js";
 import { writeFresh } from "../../records/files.js";
 import { isTree } from "../../settings/merge.js";
 import { textAt } from "../../workspace/content.js";
-import { readAnyText } from "../text-file.js";
+import { readAnyText } from "../prompt.js";
 import { idOf, storiesOfChecklist } from "./checklist.js";
 import { isUntouched, type StoriesFolder } from "./folder.js";
 import { tasksIn } from "./start.js";

@@ -3,7 +3,7 @@ import type { Json } from "../../events.js";
 import { ending } from "../../verify/excerpt.js";
 import { failuresIn, failureText } from "../../verify/failure.js";
 import { checkList } from "../checks.js";
-import { howToAsk } from "../closing.js";
+import { howToAsk } from "../prompt.js";
 import { checksFor, type StoriesSpec } from "./run.js";
 import { AT_CAP, type Mode, openStories } from "./state.js";
 import type { Story, TaskList } from "./tasks.js";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { RalphError } from "../../errors.js";
 import { writeAtomic } from "../../records/files.js";
 import { CHECK_TIMEOUT_MS } from "../../settings/limits.js";
-import { type KnownText, putTextBack, putTextsBack } from "../../verify/protected/disk.js";
+import { type KnownText, putTextBack, putTextsBack } from "../../verify/protected/find.js";
 import { commitFiles } from "../../verify/protected/in-git.js";
 import type { ChecksSetup } from "../../verify/schedule.js";
 import { stateOf, textAt } from "../../workspace/content.js";

@@ -1,19 +1,19 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckFinished, LoopEventBody, StateChanged } from "../../events.js";
+import { questionIn } from "../../loop/ask.js";
 import type { Answer, Recipe, Verdict, VerifyContext } from "../../loop/recipe.js";
-import { questionIn } from "../../question.js";
 import { CHECK_TIMEOUT_MS } from "../../settings/limits.js";
 import { type Check, hasFailed, notRun } from "../../verify/check.js";
 import { saysPromise } from "../../verify/done.js";
 import { asJson, type Failure, failureOf, likeness, likenessOf, namesOf } from "../../verify/failure.js";
 import { runHidden } from "../../verify/hidden.js";
-import { putTextBack, putTextsBack } from "../../verify/protected/disk.js";
+import { putTextBack, putTextsBack } from "../../verify/protected/find.js";
 import { runChecks } from "../../verify/schedule.js";
 import { textAt } from "../../workspace/content.js";
 import { asChecks, type TaskCheck } from "../checks.js";
+import { readTextFile } from "../prompt.js";
 import type { RecipeRow } from "../row.js";
-import { readTextFile } from "../text-file.js";
 import { type LastTime, lastTime, storiesPrompt } from "./prompt.js";
 import {
   checksFor,

@@ -14,8 +14,7 @@ import {
   namesOf,
 } from "../../verify/failure.js";
 import { checkList, type TaskCheck } from "../checks.js";
-import { howToAsk, howToSayDone } from "../closing.js";
-import { readTextFile } from "../text-file.js";
+import { howToAsk, howToSayDone, readTextFile } from "../prompt.js";
 import { createProgress } from "./progress.js";
 import type { TaskContext, TaskStyle, TaskWork } from "./run-style.js";
 

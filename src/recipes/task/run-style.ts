@@ -10,9 +10,8 @@ import { hiddenFailure, howItFailed, likeness, likenessOf } from "../../verify/f
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";
 import type { TaskCheck } from "../checks.js";
-import { howToAsk, howToSayDone } from "../closing.js";
+import { howToAsk, howToSayDone, readTextFile } from "../prompt.js";
 import type { RecipeContext } from "../row.js";
-import { readTextFile } from "../text-file.js";
 
 export type TaskContext = Omit<RecipeContext, "agentSandbox" | "isShutIn">;
 

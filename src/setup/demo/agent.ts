@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { capture } from "../../process/capture.js";
+import { capture } from "../../process/run.js";
 import { CART } from "./project.js";
 
 /**

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { RalphError } from "../../errors.js";
 import { manifest } from "../../package-folder.cjs";
-import { capture } from "../../process/capture.js";
+import { capture } from "../../process/run.js";
 import { which } from "../../process/which.js";
 import { ralphHome } from "../../records/home.js";
 import { createRedactor, type Redact } from "../../records/redact.js";

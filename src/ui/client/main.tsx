@@ -1,7 +1,6 @@
 import { render } from "preact";
 import { CostsPage } from "./costs.jsx";
-import { Help, isHelpShown } from "./help.jsx";
-import { startKeys } from "./keys.js";
+import { Help, isHelpShown, startKeys } from "./keys.js";
 import { liveState, lostSince, startLive } from "./live.js";
 import { OverviewPage } from "./overview.jsx";
 import { go, path, placeIn, startRouting } from "./route.js";

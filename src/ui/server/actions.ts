@@ -2,18 +2,20 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { PROGRAM } from "../../package-folder.cjs";
-import { capture } from "../../process/capture.js";
-import { type Command, startDetached } from "../../process/run.js";
+import { type Command, capture, startDetached } from "../../process/run.js";
 import type { RunFolder } from "../../records/runs.js";
 import { hasAnswer, storeAnswer } from "../../records/words.js";
+import { screenOf, typeInto } from "../../workers/control.js";
+import { readWorker, type Worker } from "../../workers/worker.js";
 import { comment } from "./diffs.js";
+import type { Listener } from "./live.js";
 import { questionId } from "./overview.js";
-import { typeTo } from "./terminal.js";
+import { shownJson } from "./text.js";
 
 /** What a page may ask for. All but an answer is done by the command of that name. */
 
 /** What came of it, in a line. */
-export interface Done {
+interface Done {
   ok: boolean;
   said: string;
 }
@@ -141,4 +143,32 @@ async function command(run: RunFolder, words: string[]): Promise<Done> {
 function plain(said: string): string {
   const text = said.trim().replace(/^ralph: (?:error|warning): /gm, "");
   return text === "" ? "it failed without a message" : text;
+}
+
+/** The worker that is the loop of a run; undefined: it has no window. */
+function workerOf(run: RunFolder): Worker | undefined {
+  const { worker: name } = run.shown();
+  const worker = name === undefined ? undefined : readWorker(run.home, name);
+  return worker?.record?.run === run.id && worker.loop !== undefined ? worker : undefined;
+}
+
+const LOOK_MS = 120;
+
+/** Tells what the window shows, each time that it shows something else, until it is gone. */
+export async function tellScreens(run: RunFolder, { write, signal }: Listener): Promise<void> {
+  let last = "";
+  while (!signal.aborted) {
+    const worker = workerOf(run);
+    const screen = worker && (await screenOf(worker));
+    const text = shownJson(screen ?? null);
+    if (text !== last) await write(`event: screen\ndata: ${text}\n\n`);
+    last = text;
+    if (screen === undefined) return;
+    await sleep(LOOK_MS);
+  }
+}
+
+async function typeTo(run: RunFolder, keys: string): Promise<boolean> {
+  const worker = workerOf(run);
+  return worker !== undefined && (await typeInto(worker, keys));
 }

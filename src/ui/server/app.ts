@@ -7,17 +7,14 @@ import { manifest } from "../../package-folder.cjs";
 import { type RunFolder, runFolder } from "../../records/runs.js";
 import type { Overview } from "../api.js";
 import type { Door } from "./access.js";
-import { fulfil, Wish } from "./actions.js";
+import { fulfil, tellScreens, Wish } from "./actions.js";
 import type { Assets } from "./assets.js";
-import { costsSince } from "./costs.js";
 import { diffPage } from "./diffs.js";
-import { entryPage } from "./journal.js";
-import { listOf } from "./lists.js";
+import { entryPage, recordPage } from "./journal.js";
+import { costsSince, listOf } from "./lists.js";
 import { cursorsIn, type Listener, tellLive } from "./live.js";
 import type { RunOverview } from "./overview.js";
-import { recordPage } from "./record-files.js";
 import { iterationDetail, runPage } from "./run-page.js";
-import { tellScreens } from "./terminal.js";
 import { shownJson } from "./text.js";
 
 export interface Dashboard {

@@ -1,17 +1,21 @@
-import { has, readJson } from "../../records/files.js";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { orElse } from "../../errors.js";
+import { boardOf, DEFAULT_REVIEW_CAP, type ReviewRules, storyFiles } from "../../recipes/stories/state.js";
+import { readTasks } from "../../recipes/stories/tasks.js";
+import { has, readJson, refuseSpecialFile } from "../../records/files.js";
 import { parseLine } from "../../records/read.js";
-import { type Fold, iterationsOf, type Report, reportFrom } from "../../records/report.js";
+import { addStories, type Fold, iterationsOf, type Report, reportFrom } from "../../records/report.js";
 import { initialState, type RunState } from "../../records/run-state.js";
 import type { RunFolder } from "../../records/runs.js";
 import { steeringOf } from "../../records/words.js";
 import { stopRow } from "../../stop-reasons.js";
 import * as words from "../../views/report/facts.js";
 import { detailOf, lookOfRun, pageChecks, pageIterations } from "../../views/report/page.js";
-import type { Detail } from "../../views/report/shapes.js";
-import type { Action, RunPage, RunRow } from "../api.js";
+import type { Detail, Look } from "../../views/report/shapes.js";
+import type { Action, RunPage, RunRow, StateCard, StoryCard } from "../api.js";
 import { growing } from "./journal.js";
 import { laneCards } from "./lanes.js";
-import { stateCards, storyCards } from "./stories.js";
 import { endOf } from "./text.js";
 
 /** The result of a run so far. */
@@ -108,4 +112,49 @@ function actionsFor({ isLiving, result, question }: RunRow, report: Report): Act
   const goesOn: Action[] =
     question !== null && !question.answered ? ["answer"] : [isLimit ? "raise" : "resume"];
   return [...goesOn, ...(question?.answered ? (["answer"] as const) : []), "steer"];
+}
+
+/** Where the stories of a run stand: as its list has them, else as far as its journal tells. */
+function storyCards(run: RunFolder, { stories, lanes }: Report): StoryCard[] {
+  const { workspace, recipe } = run.shown();
+  if (recipe.kind !== "stories") return [];
+  const file = join(workspace, storyFiles(recipe.dir ?? "").tasks);
+  // An agent may have put anything there.
+  const text = orElse(() => listText(file), undefined);
+  const { tasks } = readTasks(text);
+  if (tasks === undefined)
+    return stories.map(({ state, ...story }) => ({ ...story, state: state ?? "todo", dependsOn: [] }));
+  const { skipReview = false, reviewCap = DEFAULT_REVIEW_CAP } = recipe as Partial<ReviewRules>;
+  const board = boardOf(tasks, { skipReview, reviewCap }, null, addStories([stories]));
+  // Lanes work on lists of their own, which come into this one when the branch of the run has landed.
+  const inLanes = new Map(lanes && stories.map((story) => [story.story, story]));
+  return board.stories.map(({ iterations = 0, costUsd = null, ...story }) => {
+    const { state, reviews, atCap } = inLanes.get(story.story) ?? story;
+    return { ...story, iterations, costUsd, state: state ?? story.state, reviews, atCap };
+  });
+}
+
+/** The states of a pipeline in their order, with what has become of each. */
+function stateCards(run: RunFolder, report: Report): StateCard[] {
+  const { recipe } = run.shown();
+  const { iterations } = report;
+  const { states = [] } = recipe as { states?: { name: string; goal?: string; command?: string }[] };
+  if (recipe.kind !== "pipeline") return [];
+  const left = new Map(
+    iterations.flatMap((one) => one.states.map(({ from, to }): [string, string] => [from, to])),
+  );
+  const lookOf = (name: string): Look => {
+    const to = left.get(name);
+    if (to !== undefined) return to === "GUTTER" ? "failed" : "passed";
+    return iterations.at(-1)?.mode === name ? lookOfRun(report) : "not-run";
+  };
+  return states.map(({ name, goal = "", command: gate = "" }) => {
+    const own = iterations.filter(({ mode }) => mode === name).map(({ iteration }) => iteration);
+    return { ...{ name, goal, gate }, look: lookOf(name), iterations: own };
+  });
+}
+
+function listText(file: string): string {
+  refuseSpecialFile(file);
+  return readFileSync(file, "utf8");
 }

@@ -3,8 +3,20 @@ import { join } from "node:path";
 import { describeSystemError, RalphError } from "../../errors.js";
 import { compilePatterns, type Patterns } from "../../patterns.js";
 import { writeAtomic } from "../../records/files.js";
-import { copyOf, differenceOf, type FileCopy, keepAside, putBack, remove, removeFolders } from "./disk.js";
-import { findFiles, isWithin, type PathEntry, protectedName, type Root } from "./find.js";
+import {
+  copyOf,
+  differenceOf,
+  type FileCopy,
+  findFiles,
+  isWithin,
+  keepAside,
+  type PathEntry,
+  protectedName,
+  putBack,
+  type Root,
+  remove,
+  removeFolders,
+} from "./find.js";
 import {
   type CommitChange,
   ignoredFiles,

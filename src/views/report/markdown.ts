@@ -4,6 +4,7 @@ import { fenced as fencedAs } from "../../verify/excerpt.js";
 import { endingOf } from "../figures.js";
 import { brief, harmless, harmlessLine } from "../harmless.js";
 import * as facts from "./facts.js";
+import { becameIn, titleOf } from "./facts.js";
 
 const SIGNS = { done: "✅", unverified: "⚠️", open: "🔄", failed: "❌" };
 const MAX_FILES = 50;
@@ -77,4 +78,69 @@ export function code(text: string): string {
 export function fenced(text: string): string {
   const shown = harmless(text).trim();
   return shown === "" ? "" : fencedAs(shown, "text");
+}
+
+/** The runner of GitHub Actions reads the output of a step: some lines are commands to it. */
+
+/** ralph's own: failures of the last iteration as errors, success as a notice. */
+export function annotations(report: Report): string[] {
+  if (report.exitCode === 0) return [command("notice", "ralph", titleOf(report))];
+  const last = report.iterations.findLast(({ finished }) => finished);
+  const failed = last?.checks.filter(hasFailed) ?? [];
+  const reason = report.message === null ? titleOf(report) : `${titleOf(report)}: ${report.message}`;
+  const errors = failed.map((check) => {
+    const how = [endingOf(check), becameIn(report, check.command)].filter(Boolean).join(", ");
+    return command("error", `${check.command} (${how})`, check.output.trim() || "no output");
+  });
+  return [command("error", "ralph", reason), ...errors];
+}
+
+/** Line breaks would end the command, and begin another. */
+function command(kind: "notice" | "error", title: string, message: string): string {
+  const data = (text: string): string =>
+    harmless(text).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const line = data(title.replace(/\s+/g, " ").trim()).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  return `::${kind} title=${line}::${data(message)}`;
+}
+
+/** A step may have a summary of one MiB; of a longer one GitHub would show nothing. */
+const MAX_SUMMARY_BYTES = 1024 * 1024;
+const LEFT_OUT = "\n\nThe rest is cut: a summary holds at most 1 MiB. `ralph report` shows everything.\n";
+/** The message of an iteration is a folded section, shown whole or not at all. */
+const PART_END = "\n</details>";
+
+/** The report for a summary that already has so many bytes. Empty where nothing more fits. */
+export function stepSummary(report: Report, alreadyBytes: number): string {
+  const whole = Buffer.from(markdownReport(report));
+  const room = MAX_SUMMARY_BYTES - alreadyBytes;
+  if (whole.length <= room) return whole.toString();
+  const cut = whole.subarray(0, Math.max(room - LEFT_OUT.length, 0)).toString();
+  const end = cut.lastIndexOf(PART_END);
+  return end === -1 ? "" : `${cut.slice(0, end)}${PART_END}${LEFT_OUT}`;
+}
+
+/** A command stands at the beginning of a line, after nothing but white space, or after `##[` anywhere in it. */
+const AT_LINE_START = /(^|[\r\n])((?:[^\S\r\n]|\u0085)*)::/g;
+const ANYWHERE = /##\[/g;
+
+/** The same text as the runner would show it, with nothing to obey. JSON stays the same JSON. */
+export function withoutCommands(text: string): string {
+  return text.replace(AT_LINE_START, "$1$2\\::").replace(ANYWHERE, "##\\u005b");
+}
+
+const unguarded = new Map<NodeJS.WriteStream, (text: string) => boolean>();
+
+/** No output of agents and checks may be a command: all of it passes here. */
+export function guardOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream);
+    unguarded.set(stream, write);
+    stream.write = (chunk: string | Uint8Array, ...more: unknown[]): boolean =>
+      Reflect.apply(write, stream, [typeof chunk === "string" ? withoutCommands(chunk) : chunk, ...more]);
+  }
+}
+
+export function tellRunner(stream: NodeJS.WriteStream, words: string): void {
+  const write = unguarded.get(stream) ?? stream.write.bind(stream);
+  write(`${words}\n`);
 }

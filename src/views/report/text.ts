@@ -1,7 +1,6 @@
 import type { IterationReport } from "../../records/iteration.js";
 import type { Report } from "../../records/report.js";
-import { COMMAND_CHARS, localMoment } from "../figures.js";
-import type { Formatter } from "../format.js";
+import { COMMAND_CHARS, type Formatter, localMoment } from "../figures.js";
 import { firstLine, harmless, harmlessLine } from "../harmless.js";
 import { hanging, tableLines } from "../layout.js";
 import { rowLines, STANDINGS } from "../summary.js";

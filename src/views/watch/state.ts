@@ -1,6 +1,6 @@
 import { groupOf } from "../../records/result.js";
 import type { LoopRow } from "../../workers/worker.js";
-import type { Color } from "../format.js";
+import type { Color } from "../figures.js";
 import type { Live } from "./live.js";
 
 interface ResultGroup {

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../../errors.js";
-import { capture } from "../../process/capture.js";
+import { capture } from "../../process/run.js";
 import { createRedactor } from "../../records/redact.js";
 import { withoutCredentials } from "../credentials.js";
 import { git, gitFolders, headCommit, namesIn, quietEnvironment, repositoryRoot, someOf } from "../git.js";

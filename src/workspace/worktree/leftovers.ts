@@ -1,4 +1,4 @@
-import type { Captured } from "../../process/capture.js";
+import type { Captured } from "../../process/run.js";
 import { type Git, looseCommit, SOMEBODY, someOf } from "../git.js";
 import { readIndex } from "../index-file.js";
 import { removeLeftLocks } from "../left-locks.js";

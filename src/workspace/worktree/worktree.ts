@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { RalphError } from "../../errors.js";
-import type { Captured } from "../../process/capture.js";
+import type { Captured } from "../../process/run.js";
 import { realPlace } from "../../records/files.js";
 import { textAt } from "../content.js";
 import { type Git, git, gitFolders, namesIn, repositoryRoot } from "../git.js";

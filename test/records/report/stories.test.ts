@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { IterationReport } from "../../../src/records/iteration.js";
 import { addStories, storiesOf } from "../../../src/records/report.js";
-import { createFormatter } from "../../../src/views/format.js";
+import { createFormatter } from "../../../src/views/figures.js";
 import { textReport } from "../../../src/views/report/text.js";
 import { iteration, report } from "../../views/report/samples.js";
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createFormatter } from "../../../src/views/format.js";
-import { annotations, stepSummary } from "../../../src/views/report/github.js";
+import { createFormatter } from "../../../src/views/figures.js";
 import { htmlReport } from "../../../src/views/report/html.js";
-import { markdownReport } from "../../../src/views/report/markdown.js";
+import { annotations, markdownReport, stepSummary } from "../../../src/views/report/markdown.js";
 import { textReport } from "../../../src/views/report/text.js";
 import { check, demo, iteration, report } from "./samples.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withoutCommands } from "../../../src/views/report/github.js";
+import { withoutCommands } from "../../../src/views/report/markdown.js";
 import { workflowCommands } from "../../runner.js";
 
 const HOSTILE = [

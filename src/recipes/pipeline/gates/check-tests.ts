@@ -1,12 +1,11 @@
 import { basename } from "node:path";
 import { formatDuration } from "../../../duration.js";
-import { capture } from "../../../process/capture.js";
+import { capture } from "../../../process/run.js";
 import { which } from "../../../process/which.js";
 import { runCheck } from "../../../verify/check.js";
 import { NAMES_FAILURE, oneLine } from "../../../verify/excerpt.js";
 import { hasTests } from "../../../verify/no-tests.js";
-import { testCommand } from "../../../workspace/project.js";
-import { isKnownRunner } from "../../../workspace/runner.js";
+import { isKnownRunner, testCommand } from "../../../workspace/project.js";
 import {
   errorsIn,
   findingsIn,

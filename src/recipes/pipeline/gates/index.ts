@@ -4,7 +4,7 @@ import { inPackage } from "../../../package-folder.cjs";
 import { writeFresh } from "../../../records/files.js";
 import { testCommand } from "../../../workspace/project.js";
 import { isOwnFolder, prepareRuntimeFolder } from "../../../workspace/runtime.js";
-import { readAnyText } from "../../text-file.js";
+import { readAnyText } from "../../prompt.js";
 import { CHECK_TESTS, IMPLEMENT } from "./check-tests.js";
 import {
   errorsIn,

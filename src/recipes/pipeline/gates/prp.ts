@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { textAt } from "../../../workspace/content.js";
-import { readAnyText } from "../../text-file.js";
+import { readAnyText } from "../../prompt.js";
 import { findingsIn, type Gate, type GateFinding, instructionFile, prpFileFor } from "./gate.js";
 import { documentOf, type Section, saysSomething } from "./markdown.js";
 import { printOf } from "./scan.js";

@@ -1,4 +1,5 @@
-import { isHelpShown } from "./help.jsx";
+import { signal } from "@preact/signals";
+import { Dialog } from "./parts.js";
 import { go } from "./route.js";
 
 /** Rows that `j` and `k` lead through: links and buttons that are marked so. Without any, they scroll. */
@@ -54,4 +55,38 @@ export function startKeys(): void {
     event.preventDefault();
     action();
   });
+}
+
+export const isHelpShown = signal(false);
+
+const LEGEND = [
+  ["j  k", "the next, the previous; else scroll"],
+  ["enter", "open what is selected"],
+  ["/", "search the runs"],
+  ["1 … 9", "the tabs of a run"],
+  ["a", "answer, or steer"],
+  ["u", "back to all runs"],
+  ["c", "what it costs"],
+  ["esc", "close"],
+  ["?", "these keys"],
+] as const;
+
+export function Help() {
+  return (
+    <Dialog title="Keys" onClose={() => (isHelpShown.value = false)}>
+      <dl class="keys">
+        {LEGEND.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </Dialog>
+  );
 }

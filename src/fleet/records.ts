@@ -1,10 +1,22 @@
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
-import type { RunFolder } from "../records/runs.js";
-import type { FilePiece, Store } from "./store.js";
+import { gunzip, gzip } from "node:zlib";
+import { makePrivateFolder, readJson, writeAtomic } from "../records/files.js";
+import { type RunFolder, runFolder } from "../records/runs.js";
+import type { FilePiece, Store, StoredFile } from "./store.js";
 
 const JOURNAL = "journal.ndjson";
 /** So much goes together: of a journal, or of other files. */
@@ -141,4 +153,54 @@ function tooMuch(size: number): Buffer {
   return Buffer.from(
     `[ralph: ${size} bytes were left out: the records of this run have reached ${RUN_BYTES} bytes]\n`,
   );
+}
+
+const STAMPS = ".stamps.json";
+
+/**
+ * Brings the records of a run from the store into a home, what is new of them, so that everything reads them as
+ * those of a local run. `names`: which of them; all unless it says.
+ */
+export async function downloadRun(
+  store: Store,
+  home: string,
+  id: string,
+  isWanted: (file: string) => boolean = () => true,
+): Promise<RunFolder> {
+  const folder = runFolder(home, id);
+  makePrivateFolder(home);
+  makePrivateFolder(folder.path);
+  const known = (readJson(join(folder.path, STAMPS)) ?? {}) as Record<string, string>;
+  const files = (await store.files(id)).filter(({ file }) => isWanted(file) && isInside(folder.path, file));
+  const changed = files.filter(({ file, stamp }) => known[file] !== stamp);
+  // What the journal speaks of comes first.
+  for (const one of changed.toSorted((a, b) => Number(a.file === JOURNAL) - Number(b.file === JOURNAL)))
+    await (one.file === JOURNAL ? extend(store, folder) : replace(store, folder, one));
+  if (changed.length > 0)
+    writeAtomic(
+      join(folder.path, STAMPS),
+      JSON.stringify({ ...known, ...Object.fromEntries(changed.map(({ file, stamp }) => [file, stamp])) }),
+    );
+  return folder;
+}
+
+/** Names come from the engine: they lead nowhere else. */
+function isInside(folder: string, file: string): boolean {
+  return resolve(folder, file).startsWith(`${folder}/`);
+}
+
+async function extend(store: Store, { id, journal }: RunFolder): Promise<void> {
+  const from = existsSync(journal) ? statSync(journal).size : 0;
+  for (const { at, data } of await store.read(id, JOURNAL, from)) {
+    const there = existsSync(journal) ? statSync(journal).size : 0;
+    if (at === there) appendFileSync(journal, await promisify(gunzip)(data), { mode: 0o600 });
+  }
+}
+
+async function replace(store: Store, { id, path }: RunFolder, { file }: StoredFile): Promise<void> {
+  const pieces = await store.read(id, file, 0);
+  const parts = await Promise.all(pieces.map(({ data }) => promisify(gunzip)(data)));
+  const target = join(path, file);
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  writeFileSync(target, Buffer.concat(parts), { mode: 0o600 });
 }

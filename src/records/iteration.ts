@@ -29,6 +29,8 @@ export interface IterationReport
   startedAt: string;
   /** false: it is still running, or was cut off. */
   finished: boolean;
+  /** Its loop has ended without it. */
+  cutOff?: boolean;
   /** Why it passed or not, in a word or a line. */
   reason: string;
   /** The agent's part of the time. */

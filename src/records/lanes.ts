@@ -6,7 +6,8 @@ import { addTime, advance, initialState, type Lane, type RunState } from "./run-
 export function advanceRun(state: RunState, event: LoopEvent): RunState {
   if (event.lane === undefined) return advance(state, event);
   const lane = laneOf(state, event.lane);
-  if (!isOfLane(event)) advance(lane.state, event);
+  // Those are about the lane, and not about the loop in it.
+  if (!event.type.startsWith("lane.")) advance(lane.state, event);
   return addLane(state, lane, event);
 }
 
@@ -20,11 +21,6 @@ export function laneOf(state: RunState, name: string): Lane {
 /** The loop that an event is about. */
 export function loopOf(state: Readonly<RunState>, { lane }: LoopEvent): Readonly<RunState> {
   return (lane !== undefined && state.lanes?.[lane]?.state) || state;
-}
-
-/** Whether it is about the lane, and not about the loop in it. */
-function isOfLane({ type }: LoopEvent): boolean {
-  return type.startsWith("lane.");
 }
 
 /** Takes an event of a lane into the run. The loop in the lane has taken it already. */

@@ -77,7 +77,7 @@ export function reportFrom(
   const { filesChanged = null, files = [], unsettled = null } = state.finished ?? {};
   const { worktree = null, branch } = (state.isCleaned ? undefined : state.finished) ?? {};
   const { receipt = null, unproven = null } = end;
-  if (reason === null) setDurations(iterations, state, status === "running" ? now : undefined);
+  if (reason === null) setOpen(iterations, state, status === "running" ? now : undefined);
   return {
     ...{
       v: 1,
@@ -106,12 +106,13 @@ export function reportFrom(
 }
 
 /** Of each loop only the newest iteration may still be at work; the end of one that was cut off nobody has told. */
-function setDurations(iterations: IterationReport[], state: RunState, now: Date | undefined): void {
+function setOpen(iterations: IterationReport[], state: RunState, now: Date | undefined): void {
   const newest = new Map(iterations.map((iteration) => [iteration.lane, iteration]));
   for (const [lane, one] of newest) {
     const loop = (lane === undefined ? undefined : state.lanes?.[lane]?.state) ?? state;
     const until = now && loop.status === "running" ? now.getTime() : Date.parse(loop.lastSeenAt);
-    if (!one.finished) one.durationMs = Math.max(0, until - Date.parse(one.startedAt)) || 0;
+    const durationMs = Math.max(0, until - Date.parse(one.startedAt)) || 0;
+    if (!one.finished) Object.assign(one, { durationMs, cutOff: loop.status === "finished" });
   }
 }
 

@@ -16,9 +16,9 @@ const TOKENS = "stopped: tokens";
 const ENDS = Object.values(STOP_REASONS).map(({ result }) => result);
 
 /** All of them, in the order of their urgency: what still runs first. */
-export const RESULTS: string[] = [...new Set([...Object.values(STANDING), ...ENDS, TOKENS])];
+export const RESULTS: string[] = [...new Set([...Object.values(STANDING), ...ENDS, "blocked", TOKENS])];
 
-type EndFacts = Pick<RunFinished, "reason" | "inputTokens" | "outputTokens">;
+type EndFacts = Pick<RunFinished, "reason" | "inputTokens" | "outputTokens"> & { question?: unknown };
 
 /** `end`: the last end of its loop. A loop that ended without a word was ended from outside. */
 export function resultOf(
@@ -28,7 +28,8 @@ export function resultOf(
 ): string {
   if (Object.hasOwn(STANDING, status)) return STANDING[status as keyof typeof STANDING];
   if (end === undefined) return STOP_REASONS.interrupted.result;
-  const { reason, inputTokens, outputTokens } = end;
+  const { reason, inputTokens, outputTokens, question } = end;
+  if (reason === "blocked" && question === undefined) return reason;
   const { maxCostUsd = null, maxTokens } = limits ?? {};
   const isOutOfTokens = maxTokens != null && (maxCostUsd === null || inputTokens + outputTokens >= maxTokens);
   if (reason === "budget_exhausted" && isOutOfTokens) return TOKENS;

@@ -3,6 +3,7 @@ import { RESULTS, resultFilter, resultOf } from "../../src/records/result.js";
 import type { StopReason } from "../../src/stop-reasons.js";
 
 const end = (reason: StopReason, tokens = 0) => ({ reason, inputTokens: tokens, outputTokens: 0 });
+const question = { kind: "question", text: "Which port?" };
 
 test.each<[string, string]>([
   ["running", "running"],
@@ -24,7 +25,7 @@ test.each<[StopReason, string]>([
   ["max_iterations", "stopped: iterations"],
   ["budget_exhausted", "stopped: cost"],
   ["timeout", "stopped: time"],
-  ["blocked", "blocked: question"],
+  ["blocked", "blocked"],
   ["stuck", "stuck"],
   ["violation", "violation"],
   ["interrupted", "interrupted"],
@@ -41,6 +42,10 @@ test.each<[string, number | null, number | null, number]>([
   expect(resultOf("finished", end("budget_exhausted", used), { maxCostUsd, maxTokens })).toBe(result);
 });
 
+test("a run that waits for an answer says so", () => {
+  expect(resultOf("finished", { ...end("blocked"), question })).toBe("blocked: question");
+});
+
 test("a reason of a later release is shown as it is", () => {
   expect(resultOf("finished", end("later" as StopReason))).toBe("later");
 });
@@ -50,7 +55,7 @@ test.each<[string, string[]]>([
   ["failed", ["failed: checks", "failed: agent"]],
   ["failed: checks", ["failed: checks"]],
   ["failed:checks", ["failed: checks"]],
-  ["Blocked,stuck", ["stuck", "blocked: question"]],
+  ["Blocked,stuck", ["stuck", "blocked", "blocked: question"]],
   ["crashed", ["cut off"]],
   ["cut-off", ["cut off"]],
   ["waiting", ["waiting: limit"]],

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { LoopEventBody } from "../../src/events.js";
 import type { EntryPage, Overview, RunPage } from "../../src/ui/api.js";
 import { begun, blocksOf, heard, joined, type Told } from "../../src/ui/client/held.js";
 import { blocked, dashboardOf, homeWith, iterationOf, line, RUN, STARTED } from "./kit.js";
@@ -80,6 +81,27 @@ describe("the page of a run", () => {
       { command: "npm test", cells: [{ look: "failed" }, { look: "failed" }] },
     ]);
     expect(page.actions).toEqual(["answer", "steer"]);
+  });
+
+  test("the work of a lane that was stopped is cut off, while other lanes are at work", async () => {
+    const [, ...rest] = iterationOf(1);
+    const finished = { ...blocked("", 0), reason: "interrupted", message: "" } as LoopEventBody;
+    const lane = (name: string, ...bodies: LoopEventBody[]) =>
+      bodies.map((body) => ({ ...body, lane: name }));
+    const begin = { type: "iteration.started", iteration: 1 } as const;
+    const events = [
+      { ...STARTED, parallel: 2 },
+      ...lane("a", STARTED, begin),
+      ...lane("b", STARTED, begin, ...rest.slice(0, 1)),
+      ...lane("a", finished),
+    ];
+    const { home } = homeWith(events);
+    writeFileSync(join(home, "runs", RUN, "elsewhere"), "{}");
+    const page = (await (await dashboardOf(home)).get(`/api/runs/${RUN}`)).json as RunPage;
+    expect(page.iterations).toMatchObject([
+      { lane: "a", look: "cut-off" },
+      { lane: "b", look: "at-work" },
+    ]);
   });
 
   test("a pipeline has all of its states, also those that it has not reached", async () => {

@@ -5,8 +5,8 @@ import type { LoopRow } from "../../src/workers/worker.js";
 
 /** A worker at work, with what a test is about. */
 export function row(parts: Partial<LoopRow> = {}): LoopRow {
-  const { status = "running", reason = null } = parts;
-  const end = { reason: (reason ?? "interrupted") as StopReason, inputTokens: 0, outputTokens: 0 };
+  const { status = "running", reason = null, question = undefined } = parts;
+  const end = { reason: (reason ?? "interrupted") as StopReason, inputTokens: 0, outputTokens: 0, question };
   return {
     kind: "worker",
     name: "auth",

@@ -9,10 +9,10 @@ import type { CheckLine, CheckRow, Detail, Look, PageIteration } from "./shapes.
 
 /** What the pages of a run show: `ralph report --html` draws it at once, the dashboard sends it as JSON. */
 
-function lookOfIteration(iteration: IterationReport, { status }: Pick<Report, "status">): Look {
-  if (!iteration.finished) return status === "running" || status === "waiting" ? "at-work" : "cut-off";
-  if (iteration.error !== null) return "agent-failed";
-  return iteration.passed ? "passed" : "failed";
+function lookOfIteration(one: IterationReport, { status }: Pick<Report, "status">): Look {
+  if (!one.finished) return !one.cutOff && /^(running|waiting)$/.test(status) ? "at-work" : "cut-off";
+  if (one.error !== null) return "agent-failed";
+  return one.passed ? "passed" : "failed";
 }
 
 export function lookOfRun({ reason, success, exitCode, status }: Report): Look {

@@ -15,6 +15,8 @@ interface Expected {
   ending: Ending;
   /** Whether the agent was at work: then it is asked again. */
   isAskedAgain: boolean;
+  /** The same where all that the agent did was there, and was judged without asking it again. */
+  judged?: Ending | undefined;
   /** What the agent had taken to word a commit message that may not have been used: then it words another one. */
   worded?: CallSpending | undefined;
 }
@@ -29,7 +31,11 @@ export function expected({ ending, events }: Undisturbed, written: LoopEvent[]):
   const worded = last?.type === "scm.asked" ? last.spent : isNext ? NOTHING : undefined;
   if (!isAskedAgain) return { ending, isAskedAgain, worded };
   const state = written.reduce(advanceRun, initialState(""));
-  return { isAskedAgain, ending: withMore(ending, charged(state.atWork ?? noSpending(), state)) };
+  const told = charged(state.atWork ?? noSpending(), state);
+  const call = events.slice(asked).find((event) => event.type === "agent.finished") ?? NOTHING;
+  const isJudged = state.recipe === "stories";
+  const judged = isJudged ? withMore(withMore(ending, told), call, -1) : undefined;
+  return { isAskedAgain, ending: withMore(ending, told), judged };
 }
 
 const NOTHING = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -37,17 +43,20 @@ const NOTHING = { costUsd: null, inputTokens: 0, outputTokens: 0, cacheReadToken
 function withMore(
   ending: Ending,
   { costUsd, inputTokens, outputTokens }: Pick<CallSpending, "costUsd" | "inputTokens" | "outputTokens">,
+  sign = 1,
 ): Ending {
-  const tokens = ending.tokens + inputTokens + outputTokens;
-  return { ...ending, costUsd: cents(ending.costUsd + (costUsd ?? 0)), tokens };
+  const tokens = ending.tokens + sign * (inputTokens + outputTokens);
+  return { ...ending, costUsd: cents(ending.costUsd + sign * (costUsd ?? 0)), tokens };
 }
 
 export function differences(
-  { ending: whole, isAskedAgain, worded }: Expected,
+  { ending: asked, isAskedAgain, worded, judged }: Expected,
   found: Ending,
   again: Result,
 ): string[] {
-  const more = found.calls - whole.calls;
+  const more = found.calls - asked.calls;
+  const isJudged = judged !== undefined && more === 0 && found.tokens === judged.tokens;
+  const whole = isJudged ? judged : asked;
   const isWordedAgain = worded !== undefined && more === 1;
   const ending = isWordedAgain ? { ...withMore(whole, worded), calls: found.calls } : whole;
   const calls = more === 0 || (isAskedAgain && more === 1) ? ending.calls : found.calls;

@@ -19,3 +19,19 @@ test.each([
   });
   expect(found).toEqual({});
 });
+
+const MOMENTS = Number(process.env["LANE_MOMENTS"] ?? 24);
+
+test("three lanes, killed at any moment: the same stories land, each once, at the same cost", async () => {
+  const p = threeLanes();
+  const begun = performance.now();
+  await p.start([...PARALLEL, "3"]).result;
+  const all = performance.now() - begun;
+  const found: Record<string, unknown> = {};
+  const moments = Array.from({ length: MOMENTS }, (_, at) => Math.round(((at + 0.5) * all) / MOMENTS));
+  await eachOf(moments, 2, async (ms) => {
+    const wrong = await killedAt(ms);
+    if (wrong !== undefined) found[`after ${ms} ms`] = wrong;
+  });
+  expect(found).toEqual({});
+});

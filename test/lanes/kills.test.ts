@@ -4,6 +4,8 @@ import { killedAt, threeInConflict } from "./kills.js";
 // A sample; all of them: npm run test:faults.
 test.each([
   ["lane.started after"],
+  // An agent has committed its work, and nobody has heard the end of it.
+  ["agent.finished before"],
   ["landing.started after"],
   // The branch has moved, and nobody has written that down.
   ["landing.landed before"],

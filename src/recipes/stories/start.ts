@@ -14,7 +14,7 @@ import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { refuseUncommitted } from "../prompt.js";
 import type { StoriesFolder } from "./folder.js";
 import { checkTasks } from "./rules.js";
-import { readTurn, type Turn } from "./run.js";
+import { readTurn } from "./run.js";
 import { type ReviewRules, storyFiles } from "./state.js";
 import { filledIn, isSameList, mended, mistakes, readTasks, type Story, type TaskList } from "./tasks.js";
 
@@ -68,7 +68,7 @@ export async function putBackUnverified(
   { project, dir }: StoriesFolder,
   folder: RunFolder,
 ): Promise<string[]> {
-  const turn = turnOf(folder);
+  const turn = orElse(() => readTurn(folder.path), undefined);
   if (turn === undefined || turn.rest !== undefined) return [];
   if (lockHolder(ralphHome(), { workspace: project }) !== undefined) return [];
   // Its agent may have outlived it.
@@ -86,11 +86,6 @@ export async function putBackUnverified(
   putTextBack(project, name, `${JSON.stringify(believed, null, 2)}\n`);
   await commitFiles(project, [name]);
   return changed;
-}
-
-/** The last iteration of a run; undefined where its record cannot be read. */
-function turnOf({ path }: RunFolder): Turn | undefined {
-  return orElse(() => readTurn(path), undefined);
 }
 
 /** Every run over these stories, the oldest first; `workspace`: only those in the folder itself. */
@@ -113,7 +108,7 @@ export async function spentOn(
   { userStories }: TaskList,
 ): Promise<Map<string, StoryReport>> {
   const all = runs.map(async (run) => {
-    const turn = turnOf(run);
+    const turn = orElse(() => readTurn(run.path), undefined);
     const had = (turn?.after ?? turn?.before)?.userStories ?? [];
     const own = userStories.filter((story) => isSameList([story], { userStories: had })).map(({ id }) => id);
     return (await run.report()).report.stories.filter(({ story }) => own.includes(story));

@@ -42,10 +42,9 @@ import {
   type Ending,
   endTurn,
   type Handover,
-  judge,
+  hasMoved,
   stopFindings,
   takeOver,
-  tasksText,
 } from "./turn.js";
 
 export const stories: RecipeRow<StoriesSpec> = {
@@ -96,7 +95,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
 
     async plan({ iteration, maxIterations, memory, answered }) {
       last = lastTime(memory);
-      const turn = await beginTurn(run, { iteration, answered });
+      const { turn, isDone } = await beginTurn(run, { iteration, answered, failing: last.failing });
       const { mode, before, changed } = turn;
       open = { turn };
       run.active = activeText(spec, { isShutIn: run.isShutIn, mode, before, maxIterations });
@@ -106,7 +105,7 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
       const story = nextStory(before, mode, spec);
       prompt = storiesPrompt({ ...last, ...turn, template, maxIterations, story, spec });
       return {
-        ...{ prompt, mode, about: story?.id },
+        ...{ prompt: isDone ? null : prompt, mode, about: story?.id },
         ...(changed.length > 0 && { changed }),
         hasWorked: () => open !== undefined && hasMoved(run, turn, last.failing),
         ...(mode === "review" && spec.hasReviewer && { agent: REVIEWER }),
@@ -153,13 +152,6 @@ export function storiesRecipe(spec: StoriesSpec, context: StoriesContext): Recip
       await commitBack(run);
     },
   };
-}
-
-/** Whether a story has moved on as it may, though the agent said nothing. */
-function hasMoved(run: StoriesRun, turn: Turn, failing: string[]): boolean {
-  const { tasks, findings } = judge(run, { ...turn, failing }, tasksText(run));
-  if (tasks === undefined || findings.length > 0) return false;
-  return changesBetween(turn.before, tasks, run.spec, turn.iteration).length > 0;
 }
 
 function logged(checks: TaskCheck[], folder: string): Check[] {

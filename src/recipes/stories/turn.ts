@@ -24,35 +24,47 @@ import {
   writeTasks,
 } from "./run.js";
 import { tasksIn } from "./start.js";
-import { modeOf } from "./state.js";
+import { changesBetween, modeOf } from "./state.js";
 import { type Finding, isSameList, mended, type Reading, readTasks, type TaskList, treeIn } from "./tasks.js";
 
-/** Begins where the last iteration ended, or where a person left it; undoes what a crash cut off. */
+/** Begins where the last iteration ended, or where a person left it; undoes what a crash cut off, unless all of it is done. */
 export async function beginTurn(
   run: StoriesRun,
-  { iteration, answered }: Pick<PlanContext, "iteration" | "answered">,
-): Promise<Turn> {
+  { iteration, answered, failing }: Pick<PlanContext, "iteration" | "answered"> & { failing: string[] },
+): Promise<{ turn: Turn; isDone?: boolean }> {
   const { known, files, spec, isReleased } = run;
   if (known !== undefined && isReleased) refuseOther(run, known);
   run.isReleased = false;
   const isAgain = known?.iteration === iteration;
   const rest = isReleased ? known?.rest : undefined;
   const now = statesOf(run);
-  const changed = rest ? Object.keys(now).filter((file) => now[file] !== rest[file]) : [];
+  const changed = Object.keys(now).filter((file) => now[file] !== (rest ?? now)[file]);
   const readOnly = readOnlyTexts(run, changed);
-  if (known !== undefined && isAgain && answered && !changed.includes(files.tasks))
-    return keep(run, { ...known, changed, readOnly, rest: undefined });
-  const isCutOff = isAgain && rest === undefined;
+  const isCutOff = isAgain && !answered && rest === undefined;
+  const isDone =
+    isCutOff &&
+    hasMoved(run, known, failing) &&
+    (await stopFindings(run, known, failing)).findings.length === 0;
+  if (isAgain && (answered || isDone) && !changed.includes(files.tasks))
+    return { turn: keep(run, { ...known, changed, readOnly, rest: undefined }), isDone };
   if (isCutOff) restore(run, iteration);
   const isPersons = known === undefined || rest !== undefined;
   if (isPersons) await fillIn(run);
   const work = await workIn(run);
   const list = isPersons ? personsList(run) : { ...known, before: nobodysList(run, known, iteration) };
-  return keep(run, {
+  const turn = keep(run, {
     ...{ iteration, mode: modeOf(list.before, spec), work, changed, readOnly },
     ...{ before: list.before, commands: list.commands, byChecks: known?.byChecks ?? [] },
     blamed: (isCutOff && blamedIn(run, known, work)) || known?.blamed || ownFiles(run, work),
   });
+  return { turn };
+}
+
+/** Whether a story has moved on as it may, though the agent said nothing. */
+export function hasMoved(run: StoriesRun, turn: Turn, failing: string[]): boolean {
+  const { tasks, findings } = judge(run, { ...turn, failing }, tasksText(run));
+  if (tasks === undefined || findings.length > 0) return false;
+  return changesBetween(turn.before, tasks, run.spec, turn.iteration).length > 0;
 }
 
 /** A list as a person left it. Its commands are trusted, but for those that an agent added. */

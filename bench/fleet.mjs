@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createPostgresBackend, Queue } from "bullmq";
-import { fleetAddress } from "../dist/fleet/address.js";
-import { openEngine } from "../dist/fleet/engine.js";
+import { fleetAddress, openEngine } from "../dist/fleet/engine.js";
 
 const [url = "", jobs = "200"] = process.argv.slice(2);
 const JOBS = Number(jobs);

@@ -21,7 +21,7 @@ function giveWidth(stream: NodeJS.WriteStream): void {
 
 /** Makes this process the command that its window asks for. false: there is no window. */
 async function becomeWorker(socket: string): Promise<boolean> {
-  const { takeAssignment } = await import("./workers/assignment.js");
+  const { takeAssignment } = await import("./workers/files.js");
   try {
     process.argv.splice(2, process.argv.length, ...(await takeAssignment(socket)));
     return true;

@@ -7,28 +7,28 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1260, imports: [] },
+  leaves: { lines: 1225, imports: [] },
   process: { lines: 823, imports: [] },
   settings: { lines: 885, imports: ["records"] },
   guard: { lines: 2783, imports: [] },
   agents: { lines: 1821, imports: [] },
-  records: { lines: 2436, imports: ["process", "agents"] },
-  workspace: { lines: 3837, imports: ["process", "records"] },
+  records: { lines: 2450, imports: ["process", "agents"] },
+  workspace: { lines: 3830, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
-  verify: { lines: 2136, imports: ["process", "records", "workspace", "sandbox"] },
+  verify: { lines: 2137, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 792, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 927, imports: ["records"] },
-  ask: { lines: 1015, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
+  ask: { lines: 1025, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5324,
+    lines: 5310,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 596, imports: ["guard", "records", "workspace", "recipes"] },
-  workers: { lines: 1418, imports: ["process", "agents", "records", "ask"] },
+  workers: { lines: 1416, imports: ["process", "agents", "records", "ask"] },
   /** With the parts that the HTML report and the dashboard share. */
   views: { lines: 3458, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3638,
+    lines: 3637,
     imports: [
       "process",
       "settings",
@@ -52,10 +52,10 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
   github: { lines: 2563, imports: ["process", "records", "workspace", "verify", "views"] },
-  setup: { lines: 1032, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
+  setup: { lines: 1022, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 335, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4433,
+    lines: 4430,
     imports: [
       "process",
       "settings",
@@ -77,17 +77,17 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
-  ui: { lines: 4523, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
+  ui: { lines: 4528, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
   /** Two engines, the fence in git, records to and fro, and the watch over a claim: each is a file. */
   fleet: {
-    lines: 2902,
+    lines: 2897,
     imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
   },
-  cli: { lines: 1755, imports: ["settings", "agents", "records", "views", "commands"] },
+  cli: { lines: 1770, imports: ["settings", "agents", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_FILES = 379;
+const MOST_FILES = 363;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

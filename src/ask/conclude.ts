@@ -7,7 +7,7 @@ import { describeSystemError } from "../errors.js";
 import type { AgentFinished, AgentStop } from "../events.js";
 import type { Exit } from "../process/run.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import { withoutEcho } from "../verify/echo.js";
+import { withoutEcho } from "../verify/done.js";
 
 /** How a call of an agent ended, with secrets removed. */
 export interface CallEnd extends Pick<AskOptions, "mode" | "words"> {

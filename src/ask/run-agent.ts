@@ -10,10 +10,17 @@ import { type Command, type Exit, run } from "../process/run.js";
 import { writeFresh } from "../records/files.js";
 import type { Redact } from "../records/redact.js";
 import { runInside, type Sandbox, type SandboxCall } from "../sandbox/sandbox.js";
-import { agentFinished, agentStarted, type CallRecords, openRecords } from "./call.js";
+import {
+  agentFinished,
+  agentStarted,
+  type CallRecords,
+  openRecords,
+  type Supervision,
+  type Supervisor,
+  supervise,
+} from "./call.js";
 import { type CallEnd, conclude, ownWords } from "./conclude.js";
 import type { Hold } from "./hold.js";
-import { type Supervision, type Supervisor, supervise } from "./supervise.js";
 
 type OfTheRun = Omit<AskOptions, "prompt" | "scratch" | "maxCostUsd"> &
   Omit<Supervision, "remaining" | "isDone" | "isHeld">;

@@ -5,9 +5,8 @@ import { z } from "zod";
 import { elapsed } from "../elapsed.js";
 import type { LoopEventBody } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
-import { agentFinished, agentStarted, openRecords } from "./call.js";
+import { agentFinished, agentStarted, openRecords, supervise } from "./call.js";
 import type { AgentSetup } from "./run-agent.js";
-import { supervise } from "./supervise.js";
 
 /** The answer of a function that acts as the agent. Any other value is a failed iteration. */
 export interface FunctionAnswer {

@@ -7,10 +7,16 @@ import type { LoopEventBody, UsageLimit } from "../events.js";
 import type { AgentRequest, AgentRun } from "../loop/effects.js";
 import { createLineSplitter } from "../process/output.js";
 import type { Command } from "../process/run.js";
-import { withoutEcho } from "../verify/echo.js";
-import { agentFinished, agentStarted, type CallRecords, openRecords } from "./call.js";
+import { withoutEcho } from "../verify/done.js";
+import {
+  agentFinished,
+  agentStarted,
+  type CallRecords,
+  openRecords,
+  type Supervisor,
+  supervise,
+} from "./call.js";
 import { type AgentSetup, callOf, writeFiles } from "./run-agent.js";
-import { type Supervisor, supervise } from "./supervise.js";
 
 /** Opens a terminal for a command, such as a window of tmux. */
 export interface TerminalHost {

@@ -1,9 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { orElse, RalphError } from "../errors.js";
 import { has, readJson } from "../records/files.js";
-import { ralphHome } from "../records/home.js";
+import { LAST, ralphHome, runNamed } from "../records/home.js";
 import { type LockHolder, livingLoops, lockHolder } from "../records/lock.js";
-import { LAST, runNamed } from "../records/names.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import type { SpecRecord } from "../records/spec.js";
 import { hasAnswer } from "../records/words.js";

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { fleetAddress } from "../fleet/address.js";
 import { examineFleet } from "../fleet/doctor.js";
+import { fleetAddress } from "../fleet/engine.js";
 import { submitJob, withEngine } from "../fleet/jobs.js";
 import { checkTag, jobFor, type SubmitFlags } from "../fleet/submission.js";
 import { work } from "../fleet/worker.js";

@@ -13,8 +13,8 @@ import {
 } from "../settings/limits.js";
 import { isSuccess } from "../stop-reasons.js";
 import { quoteWord } from "../words.js";
-import { assignment } from "../workers/assignment.js";
 import { continueWorker, endLoop, pauseWorker } from "../workers/control.js";
+import { assignment } from "../workers/files.js";
 import { openLoop } from "../workers/spawn.js";
 import { updateState } from "../workers/state-file.js";
 import { requireTmux, tmuxAt } from "../workers/tmux.js";

@@ -19,7 +19,7 @@ import { hostRun } from "../run/terminal.js";
 import { DEFAULT_LIMITS, limitsFrom } from "../settings/limits.js";
 import { type LoadedSettings, loadSettings } from "../settings/load.js";
 import { harmlessJson } from "../views/harmless.js";
-import { assignment } from "../workers/assignment.js";
+import { assignment } from "../workers/files.js";
 import { failure, note, type OutputFlags, viewFor, warn } from "./output.js";
 import { type ReportingFlags, type ReportTarget, reportTarget, writeReports } from "./report.js";
 

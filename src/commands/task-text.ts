@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
 import type { IssueLink } from "../records/spec.js";
-import { assignment } from "../workers/assignment.js";
+import { assignment } from "../workers/files.js";
 import { failure, note, warn } from "./output.js";
 
 /** The task: a text, or a file that ralph reads before each iteration. */

@@ -1,8 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseDuration } from "../duration.js";
-import { ralphHome } from "../records/home.js";
-import { runNamed } from "../records/names.js";
+import { ralphHome, runNamed } from "../records/home.js";
 import { removeBranch, removeLanded } from "../run/landing/clean.js";
 import { AT_WORK, endedRuns, type OwnWorktree, whyKept, worktreesOf } from "../run/worktrees.js";
 import { invalid } from "../settings/limits.js";

@@ -5,8 +5,7 @@ import { AGENT_NAMES } from "../agents/index.js";
 import type { RalphError } from "../errors.js";
 import { which } from "../process/which.js";
 import { SOMEBODY } from "../workspace/git.js";
-import type { FleetAddress } from "./address.js";
-import { type Engine, openEngine } from "./engine.js";
+import { type Engine, type FleetAddress, openEngine } from "./engine.js";
 import { inBare, openRemote, push, type Remote, tipsOf, withRemote } from "./remote.js";
 import { refusePassword } from "./submission.js";
 

@@ -1,13 +1,11 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
-import { writableHome } from "../records/home.js";
-import { claimName, LAST } from "../records/names.js";
+import { claimName, LAST, writableHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { loadSettings } from "../settings/load.js";
-import { type FleetAddress, fleetAddress } from "./address.js";
 import { giveBack, ledgerKey } from "./budget.js";
-import { type Engine, type FleetJob, openEngine } from "./engine.js";
+import { type Engine, type FleetAddress, type FleetJob, fleetAddress, openEngine } from "./engine.js";
 import {
   enginePriority,
   entryKey,

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { relative, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { checkName } from "../records/names.js";
+import { checkName } from "../records/home.js";
 import { createRedactor, nameSecrets, redactDeep } from "../records/redact.js";
 import { newRunId } from "../records/runs.js";
 import type { RunRequest } from "../run/spec.js";

@@ -1,7 +1,7 @@
-import { wordsFor } from "../baseline.js";
 import { formatDuration } from "../duration.js";
 import type { CheckReport } from "../records/iteration.js";
 import { finishedIterations, type Report } from "../records/report.js";
+import { wordsFor } from "../records/result.js";
 import type { IssueLink } from "../records/spec.js";
 import { fenced as fencedAs } from "../verify/excerpt.js";
 import { endingOf, formatCost } from "../views/figures.js";

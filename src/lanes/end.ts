@@ -1,6 +1,6 @@
-import { witnessOf } from "../baseline.js";
 import type { BaselineCheck, Outcome, StopReason } from "../events.js";
 import { laneResults } from "../records/lanes.js";
+import { witnessOf } from "../records/result.js";
 import { type Lane, type RunState, spendingOf } from "../records/run-state.js";
 import { exitCodeOf, isSuccess } from "../stop-reasons.js";
 

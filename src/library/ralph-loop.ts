@@ -6,7 +6,7 @@ import { RalphError } from "../errors.js";
 import type { Limits, LoopEvent, Outcome, StopReason } from "../events.js";
 import { readTextFile } from "../recipes/prompt.js";
 import { checksSpec } from "../recipes/task/flags.js";
-import { PROGRESS_FILE } from "../recipes/task/progress.js";
+import { PROGRESS_FILE } from "../recipes/task/loop-style.js";
 import type { CheckReport, IterationReport } from "../records/iteration.js";
 import { iterationsOf } from "../records/report.js";
 import { initialState } from "../records/run-state.js";

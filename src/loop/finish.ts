@@ -1,4 +1,3 @@
-import { witnessOf } from "../baseline.js";
 import type {
   BaselineCheck,
   IterationFinished,
@@ -9,6 +8,7 @@ import type {
   Totals,
 } from "../events.js";
 import { ESCALATED } from "../records/limited.js";
+import { witnessOf } from "../records/result.js";
 import { type RunState, spendingOf } from "../records/run-state.js";
 import { isFallback, nameOf } from "./ask.js";
 import type { AgentRun } from "./effects.js";

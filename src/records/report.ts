@@ -1,8 +1,8 @@
 import { sumOfCosts } from "../agents/spending.js";
-import { witnessOf } from "../baseline.js";
 import type * as Events from "../events.js";
 import type { IterationReport, OrNull, Spent } from "./iteration.js";
 import { advanceRun, laneResults, loopOf } from "./lanes.js";
+import { witnessOf } from "./result.js";
 import { activeMsUntil, initialState, type RunState, type RunStatus, spendingOf } from "./run-state.js";
 import { type SpecRecord, taskOf } from "./spec.js";
 

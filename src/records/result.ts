@@ -1,4 +1,4 @@
-import type { Limits, RunFinished } from "../events.js";
+import type { BaselineCheck, CheckFinished, Limits, RunFinished, Witness } from "../events.js";
 import { STOP_REASONS, stopRow } from "../stop-reasons.js";
 
 /** How a run stands or ended: the same words in every list and for `--status`. */
@@ -51,4 +51,23 @@ export function resultFilter(words: string): ((result: string) => boolean) | und
   if (!known.every((word) => RESULTS.some((result) => result === word || groupOf(result) === word)))
     return undefined;
   return (result) => known.some((word) => word === result || word === groupOf(result));
+}
+
+export function witnessOf({ before, now }: Pick<BaselineCheck, "before" | "now">): Witness {
+  return `${before ? "green" : "red"}→${now ? "green" : "red"}`;
+}
+
+/** What has become of a check since the run began; undefined: it passes as it did. */
+export function wordsFor({ before, now }: Pick<BaselineCheck, "before" | "now">): string | undefined {
+  if (before) return now ? undefined : "broken by this run";
+  return now ? "fixed" : "failed before";
+}
+
+/** The same of a check that has just ended. */
+export function becameOf(
+  { command, passed }: Pick<CheckFinished, "command" | "passed">,
+  baseline: BaselineCheck[],
+): string | undefined {
+  const known = baseline.find((check) => check.command === command);
+  return known && wordsFor({ before: known.before, now: passed });
 }

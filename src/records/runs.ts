@@ -5,9 +5,8 @@ import type { LoopEvent } from "../events.js";
 import { killTree } from "../process/kill.js";
 import { markersSince } from "../process/run.js";
 import { has, makePrivateFolder, readJson } from "./files.js";
-import { hiddenFolder, ralphHome } from "./home.js";
+import { hiddenFolder, ralphHome, runNamed } from "./home.js";
 import { type LockHolder, lockHolder } from "./lock.js";
-import { runNamed } from "./names.js";
 import {
   type FollowedEvent,
   followJournal,

@@ -5,7 +5,7 @@ import { type CheckFacts, digestOfLog, sha256, storeIn, writeReceipt } from "../
 import { redactDeep } from "../records/redact.js";
 import type { RunState } from "../records/run-state.js";
 import type { HiddenChecks } from "../verify/hidden.js";
-import { takeSnapshot } from "../workspace/snapshot.js";
+import { takeSnapshot } from "../workspace/uncommitted.js";
 import type { RunContext, RunSpec } from "./spec.js";
 
 /** Writes the receipt of a successful run. A receipt that cannot be written does not change the outcome. */

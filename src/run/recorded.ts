@@ -4,10 +4,9 @@ import { RalphError, toRalphError } from "../errors.js";
 import type { LoopEvent, Outcome } from "../events.js";
 import { limitReached } from "../loop/run.js";
 import { closeToOthers, removeBegun } from "../records/files.js";
-import { writableHome } from "../records/home.js";
+import { claimName, writableHome } from "../records/home.js";
 import { openJournal, repairJournal } from "../records/journal.js";
 import { acquireLock } from "../records/lock.js";
-import { claimName } from "../records/names.js";
 import { redactDeep } from "../records/redact.js";
 import { initialState, type RunState, spendingOf } from "../records/run-state.js";
 import {

@@ -7,10 +7,11 @@ import { pipesFolder, ralphHome } from "../records/home.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
 import { harmless } from "../views/harmless.js";
 import { print, type View } from "../views/view.js";
-import { type Assignment, reportStarted } from "../workers/assignment.js";
 import {
+  type Assignment,
   localTimestamp,
   logIteration,
+  reportStarted,
   type WorkerFiles,
   workerFiles,
   writeRecord,

@@ -10,9 +10,8 @@ import { writeAtomic } from "../records/files.js";
 import { DEFAULT_LIMITS, DEFAULTS } from "../settings/limits.js";
 import { BASE_FILE } from "../settings/load.js";
 import { splitWords } from "../words.js";
-import { setupCommand } from "../workspace/dependencies.js";
 import { repositoryRoot } from "../workspace/git.js";
-import { projectCommands, testCommand, textOf } from "../workspace/project.js";
+import { projectCommands, setupCommand, testCommand, textOf } from "../workspace/project.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER, requireOwnFolder } from "../workspace/runtime.js";
 
 /** What `ralph init` writes, in the order in which it is written. */

@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
-import { witnessOf, wordsFor } from "../baseline.js";
 import { formatCost, formatCount } from "../costs.js";
 import { formatDuration } from "../duration.js";
 import type { BaselineCheck, CheckFinished } from "../events.js";
+import { witnessOf, wordsFor } from "../records/result.js";
 import { brief } from "./harmless.js";
 
 export { formatCost, formatCount };

@@ -1,8 +1,8 @@
-import { becameOf } from "../baseline.js";
 import { formatDuration } from "../duration.js";
 import type { AgentFinished, AgentStarted, CheckFinished, LoopEvent, StateChanged } from "../events.js";
 import { AT_CAP } from "../recipes/stories/state.js";
 import { ESCALATED } from "../records/limited.js";
+import { becameOf } from "../records/result.js";
 import type { RunState } from "../records/run-state.js";
 import type { ConsoleFormatter } from "./agent-lines.js";
 import {

@@ -9,10 +9,9 @@ import { RalphError } from "../errors.js";
 import { PROGRAM } from "../package-folder.cjs";
 import { createLineSplitter } from "../process/output.js";
 import { makePrivateFolder } from "../records/files.js";
+import { checkName } from "../records/home.js";
 import { inTurn } from "../records/lock.js";
-import { checkName } from "../records/names.js";
-import type { Assignment, WindowMessage } from "./assignment.js";
-import { workerFiles } from "./files.js";
+import { type Assignment, type WindowMessage, workerFiles } from "./files.js";
 import { openWindow, requireTmux, type Tmux, tmuxAt, tmuxSession } from "./tmux.js";
 import { readWorker, workerRow } from "./worker.js";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { emptyReport } from "../../src/agents/report.js";
-import { supervise } from "../../src/ask/supervise.js";
+import { supervise } from "../../src/ask/call.js";
 
 const RULES = {
   iterationTimeoutMs: null,

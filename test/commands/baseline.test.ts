@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { witnessOf } from "../../src/baseline.js";
 import type { BaselineCheck, LoopEvent } from "../../src/events.js";
+import { witnessOf } from "../../src/records/result.js";
 import { createProject, eventually, type Project, type Step } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 

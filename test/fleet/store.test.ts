@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { fleetAddress } from "../../src/fleet/address.js";
-import { type Engine, openEngine } from "../../src/fleet/engine.js";
+import { type Engine, fleetAddress, openEngine } from "../../src/fleet/engine.js";
 import { atEnd } from "../kit.js";
 import { ENGINES, type TestEngine } from "./kit.js";
 

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { donePattern, saysTag } from "../../src/verify/done.js";
-import { saysDone, withoutEcho } from "../../src/verify/echo.js";
+import { donePattern, saysDone, saysTag, withoutEcho } from "../../src/verify/done.js";
 
 const PROMPT = [
   "Study specs/README.md and pick the most important incomplete task.",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { missingDependencies } from "../../src/workspace/dependencies.js";
+import { missingDependencies } from "../../src/workspace/project.js";
 import { createProject } from "../kit.js";
 
 function lacks(files: Record<string, string>, env: NodeJS.ProcessEnv = {}, at = "."): string[] {

@@ -4,8 +4,7 @@ import type { Answer, PlanContext, Verdict, VerifyContext } from "../../loop/rec
 import { has, listOf } from "../../records/files.js";
 import type { FailAction } from "../../settings/schema.js";
 import type { Check, CheckResult } from "../../verify/check.js";
-import { donePattern, isCompletionResponse } from "../../verify/done.js";
-import { saysDone } from "../../verify/echo.js";
+import { donePattern, isCompletionResponse, saysDone } from "../../verify/done.js";
 import { hiddenFailure, howItFailed, likeness, likenessOf } from "../../verify/failure.js";
 import { prepareRuntimeFolder, RUNTIME_FOLDER } from "../../workspace/runtime.js";
 import { runScm, type Scm, type ScmFailure } from "../../workspace/scm.js";

@@ -1,7 +1,7 @@
 import type { LaneCard, RunPage, StateCard, StoryCard } from "../api.js";
-import { pathOf } from "./route.js";
+import { money, plural } from "./parts.js";
 import { ChecksGrid, Iteration, Sign, Timeline } from "./shared.js";
-import { money, plural } from "./words.js";
+import { pathOf } from "./store.js";
 
 const COLUMNS: [state: string, title: string][] = [
   ["todo", "To do"],

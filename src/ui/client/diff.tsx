@@ -3,8 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { DiffPage, RunPage } from "../api.js";
 import { act, SayForm } from "./actions.jsx";
 import { Empty, Jump, Loading } from "./parts.jsx";
-import { type Place, queryOf } from "./route.js";
-import { ask, overview } from "./store.js";
+import { ask, overview, type Place, queryOf } from "./store.js";
 
 /** What the run has changed since it began, or in one iteration, or a lane. */
 export function DiffView({ page, place }: { page: RunPage; place: Place }) {

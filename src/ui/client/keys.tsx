@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { Dialog } from "./parts.js";
-import { go } from "./route.js";
+import { go } from "./store.js";
 
 /** Rows that `j` and `k` lead through: links and buttons that are marked so. Without any, they scroll. */
 const ROWS = "[data-row]";

@@ -3,10 +3,21 @@ import { CostsPage } from "./costs.jsx";
 import { Help, isHelpShown, startKeys } from "./keys.js";
 import { liveState, lostSince, startLive } from "./live.js";
 import { OverviewPage } from "./overview.jsx";
-import { go, path, placeIn, startRouting } from "./route.js";
+import { clock } from "./parts.js";
 import { RunPageView, reloadRun } from "./run.jsx";
-import { loadOverview, notice, now, overview, project, search, trouble } from "./store.js";
-import { clock } from "./words.js";
+import {
+  go,
+  loadOverview,
+  notice,
+  now,
+  overview,
+  path,
+  placeIn,
+  project,
+  search,
+  startRouting,
+  trouble,
+} from "./store.js";
 
 const STATES = {
   connecting: "connecting",

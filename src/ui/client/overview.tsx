@@ -3,11 +3,10 @@ import type { Look } from "../../views/report/shapes.js";
 import { GROUPS, type Group, type RunRow } from "../api.js";
 import { Asked } from "./actions.jsx";
 import { lostSince } from "./live.js";
+import { age, formatDuration, money } from "./parts.js";
 import { Empty, Loading } from "./parts.jsx";
-import { pathOf } from "./route.js";
 import { Sign } from "./shared.jsx";
-import { loadOverview, most, now, overview, project, search } from "./store.js";
-import { age, formatDuration, money } from "./words.js";
+import { loadOverview, most, now, overview, pathOf, project, search } from "./store.js";
 
 const TITLES: Record<Group, string> = {
   "needs you": "Needs you",

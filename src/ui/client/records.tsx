@@ -1,9 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { RecordPage, RunPage } from "../api.js";
+import { bytes } from "./parts.js";
 import { Empty, Jump, Loading, Printed } from "./parts.jsx";
-import { type Place, queryOf } from "./route.js";
-import { ask } from "./store.js";
-import { bytes } from "./words.js";
+import { ask, type Place, queryOf } from "./store.js";
 
 /** The files behind each iteration: the prompt first, what the agent sent, the logs of the checks. */
 export function RecordsView({ page, place }: { page: RunPage; place: Place }) {

@@ -7,15 +7,14 @@ import { LanesView, StatesView, StoriesView } from "./board.js";
 import { DiffView } from "./diff.jsx";
 import { lostSince } from "./live.js";
 import { activeWords, lookOfRow } from "./overview.jsx";
+import { plural } from "./parts.js";
 import { Empty, Loading, Section } from "./parts.jsx";
 import { RecordsView } from "./records.jsx";
-import { type Place, pathOf } from "./route.js";
 import { Iteration, loadDetail } from "./shared.js";
 import { ChecksGrid, Columns, Sign, Timeline, Totals } from "./shared.jsx";
-import { ask, overview, Refusal } from "./store.js";
+import { ask, overview, type Place, pathOf, Refusal } from "./store.js";
 import { Stream, watchEntries } from "./stream.jsx";
 import { TerminalView } from "./terminal.jsx";
-import { plural } from "./words.js";
 
 interface Shown {
   id: string;

@@ -4,10 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import * as parts from "../../views/report/parts.js";
 import type { Detail, Look, PageIteration } from "../../views/report/shapes.js";
 import type { RunPage } from "../api.js";
-import { Loading, Printed } from "./parts.js";
-import { pathOf, queryOf } from "./route.js";
-import { ask } from "./store.js";
-import { formatDuration, money } from "./words.js";
+import { formatDuration, Loading, money, Printed } from "./parts.js";
+import { ask, pathOf, queryOf } from "./store.js";
 
 /** The parts that the HTML report has, too (views/report/parts.ts), as elements of preact. */
 

@@ -2,11 +2,10 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { Entry, EntryPage, RunPage } from "../api.js";
 import { begun, blocksOf, type Held, heard, joined, type StreamBlock, type Told } from "./held.js";
 import { follow } from "./live.js";
+import { clock } from "./parts.js";
 import { Empty, Jump, Loading, Printed } from "./parts.jsx";
-import type { Place } from "./route.js";
 import { Sign } from "./shared.jsx";
-import { ask } from "./store.js";
-import { clock } from "./words.js";
+import { ask, type Place } from "./store.js";
 
 /** Who wants to hear what a run tells: the page of the run, and its stream. */
 const listeners = new Set<(told: Told) => void>();

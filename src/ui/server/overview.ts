@@ -1,21 +1,27 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { LoopEvent, Question } from "../../events.js";
+import type { LaneResult, LoopEvent, Question } from "../../events.js";
 import { projectOf } from "../../records/costs.js";
 import { advanceRun, laneResults } from "../../records/lanes.js";
 import { livingLoops } from "../../records/lock.js";
 import { linesOf, parseLine } from "../../records/read.js";
 import { groupOf as firstWord, resultOf } from "../../records/result.js";
-import { activeMsUntil, initialState, type RunState, type RunStatus } from "../../records/run-state.js";
+import {
+  activeMsUntil,
+  initialState,
+  type Lane,
+  type RunState,
+  type RunStatus,
+} from "../../records/run-state.js";
 import { type RunFolder, runFolder } from "../../records/runs.js";
 import { type SpecRecord, taskOf } from "../../records/spec.js";
 import { hasAnswer } from "../../records/words.js";
 import { brief } from "../../views/harmless.js";
+import type { Look } from "../../views/report/shapes.js";
 import { readRecord, workerFiles } from "../../workers/files.js";
-import type { AskedQuestion, Group, RunRow } from "../api.js";
+import type { AskedQuestion, Group, LaneCard, LaneStanding, RunRow } from "../api.js";
 import { doingOf } from "./entries.js";
-import { standingsOf } from "./lanes.js";
 
 /** How often streams look at the living runs, all of them at the same moment, and how often at all runs. */
 export const ROWS_MS = 150;
@@ -238,4 +244,49 @@ export function questionId(question: Question, iteration: number): string {
 
 function asked(run: RunFolder, question: Question, iteration: number): AskedQuestion {
   return { ...question, id: questionId(question, iteration), answered: hasAnswer(run) };
+}
+
+const LOOKS: Record<LaneResult["result"], Look> = {
+  ...{ landed: "passed", won: "passed", passed: "passed", blocked: "agent-failed" },
+  ...{ failed: "failed", stopped: "cut-off", waiting: "not-run" },
+};
+
+type LanesState = Pick<RunState, "lanes"> | undefined;
+
+/** What became of each lane, or where it stands now; without a state nothing more happens in any. */
+function standingsOf(lanes: LaneResult[] = [], state?: LanesState): LaneStanding[] {
+  return lanes.map(({ lane, result }) => {
+    const own = state?.lanes?.[lane];
+    const [standing, look] = (own && laneStanding(own)) ?? [result, LOOKS[result]];
+    return { lane, standing, look };
+  });
+}
+
+/** The lanes of a run side by side. */
+export function laneCards(lanes: LaneResult[] = [], state: LanesState, isLiving: boolean): LaneCard[] {
+  const standings = standingsOf(lanes, isLiving ? state : undefined);
+  return lanes.map(({ worktree: _, ...result }, index) => {
+    const own = standings[index] as LaneStanding;
+    const { overlaps = {}, landed } = state?.lanes?.[result.lane] ?? {};
+    return {
+      ...{ ...result, ...own, isQueued: own.standing === QUEUED || own.standing === LANDING },
+      overlaps: Object.entries(overlaps).flatMap(([other, files]) =>
+        landed !== undefined || files.length === 0
+          ? []
+          : [`would conflict with ${other} in ${files.join(", ")}`],
+      ),
+    };
+  });
+}
+
+const QUEUED = "in the landing queue";
+const LANDING = "landing";
+
+/** undefined: nothing more happens in it. */
+function laneStanding({ state, landed, blocked, landing, waits }: Lane): [string, Look] | undefined {
+  if (landed !== undefined || blocked !== undefined) return undefined;
+  if (state.status === "finished" && !state.success) return undefined;
+  if (state.status === "finished") return landing === undefined ? [QUEUED, "held"] : [LANDING, "at-work"];
+  if (state.startedAt === "") return waits && [`waits for ${waits.for}`, "held"];
+  return state.status === "running" ? [state.iteration?.mode ?? "works", "at-work"] : [state.status, "held"];
 }

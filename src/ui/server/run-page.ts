@@ -15,7 +15,7 @@ import { detailOf, lookOfRun, pageChecks, pageIterations } from "../../views/rep
 import type { Detail, Look } from "../../views/report/shapes.js";
 import type { Action, RunPage, RunRow, StateCard, StoryCard } from "../api.js";
 import { growing } from "./journal.js";
-import { laneCards } from "./lanes.js";
+import { laneCards } from "./overview.js";
 import { endOf } from "./text.js";
 
 /** The result of a run so far. */

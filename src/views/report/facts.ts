@@ -1,7 +1,7 @@
-import { wordsFor } from "../../baseline.js";
 import { formatDuration } from "../../duration.js";
 import { type CheckReport, type IterationReport, wasNotRun } from "../../records/iteration.js";
 import { checkCommands, finishedIterations, type Report } from "../../records/report.js";
+import { wordsFor } from "../../records/result.js";
 import type { RunStatus } from "../../records/run-state.js";
 import { costCell, endingOf, formatCount, skippedWords } from "../figures.js";
 import { brief, firstLine, harmless } from "../harmless.js";

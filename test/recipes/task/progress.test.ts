@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
 import type { Answer } from "../../../src/loop/recipe.js";
-import { createProgress, type ProgressEntry } from "../../../src/recipes/task/progress.js";
+import { createProgress, type ProgressEntry } from "../../../src/recipes/task/loop-style.js";
 import { createRedactor } from "../../../src/records/redact.js";
 import { failureOf } from "../../../src/verify/failure.js";
 import { temporaryFolder } from "../../kit.js";

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { examineGit } from "../../../src/setup/doctor/system.js";
+import { examineGit } from "../../../src/setup/doctor/examine.js";
 import { createProject } from "../../kit.js";
 import { machine, prints, realGit } from "./machine.js";
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { versionIn } from "../../../src/setup/doctor/context.js";
-import { examineSystem, nodeFinding, roomFinding } from "../../../src/setup/doctor/system.js";
+import { examineSystem, nodeFinding, roomFinding } from "../../../src/setup/doctor/examine.js";
 import { createProject } from "../../kit.js";
 import { mount } from "../../mount.js";
 import { machine, prints } from "./machine.js";

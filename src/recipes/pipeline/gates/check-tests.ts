@@ -14,8 +14,8 @@ import {
   type GateOptions,
   instructionFile,
 } from "./gate.js";
+import type { TestBlock } from "./languages.js";
 import { criterionIds } from "./prp.js";
-import type { TestBlock } from "./scan.js";
 import { type BeforeRun, type TestFile, testFiles } from "./test-files.js";
 
 /** Are there tests for the criteria of the PRP? */

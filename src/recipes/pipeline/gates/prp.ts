@@ -3,9 +3,8 @@ import { basename, resolve } from "node:path";
 import { textAt } from "../../../workspace/content.js";
 import { readAnyText } from "../../prompt.js";
 import { findingsIn, type Gate, type GateFinding, instructionFile, prpFileFor } from "./gate.js";
-import { documentOf, type Section, saysSomething } from "./markdown.js";
-import { printOf } from "./scan.js";
-import { criteriaIn } from "./spec-gates.js";
+import { printOf } from "./languages.js";
+import { criteriaIn, documentOf, type Section, saysSomething } from "./spec-gates.js";
 
 /** Is the PRP there? The instruction alone makes nobody write anything. */
 export const GENERATE: Gate = {

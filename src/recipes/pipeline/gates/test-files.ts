@@ -3,8 +3,7 @@ import { basename, join } from "node:path";
 import { z } from "zod";
 import { orElse } from "../../../errors.js";
 import { textAt } from "../../../workspace/content.js";
-import { LANGUAGES } from "./languages.js";
-import { printOf, type TestBlock, testsIn } from "./scan.js";
+import { LANGUAGES, printOf, type TestBlock, testsIn } from "./languages.js";
 
 export interface TestFile {
   /** From the workspace on. */

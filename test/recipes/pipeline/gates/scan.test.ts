@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LANGUAGES } from "../../../../src/recipes/pipeline/gates/languages.js";
-import { testsIn } from "../../../../src/recipes/pipeline/gates/scan.js";
+import { LANGUAGES, testsIn } from "../../../../src/recipes/pipeline/gates/languages.js";
 
 /** `2 a asserts skipped, 5 b`: lines, names, and what each test is. */
 const brief = (language: keyof typeof LANGUAGES, text: string): string =>

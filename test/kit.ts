@@ -26,6 +26,11 @@ export const LIMITS: Limits = { ...DEFAULT_LIMITS, inactivityTimeoutMs: 0 };
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "bin", "ralph.js");
 
+interface Elsewhere {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+}
+
 export interface Result {
   code: number | null;
   stdout: string;
@@ -90,10 +95,7 @@ export function createProject(options: { git?: boolean } = {}) {
   if (options.git ?? true) cpSync(firstCommit(env), dir, { recursive: true });
 
   /** `through`: the program that starts it, with its arguments. */
-  const start = (
-    args: string[],
-    more: { env?: NodeJS.ProcessEnv; cwd?: string; through?: string[] } = {},
-  ): Started => {
+  const start = (args: string[], more: Elsewhere & { through?: string[] } = {}): Started => {
     const [file = "", ...words] = [...(more.through ?? []), process.execPath, BIN, ...args];
     const child = spawn(file, words, {
       cwd: more.cwd ?? dir,
@@ -104,25 +106,23 @@ export function createProject(options: { git?: boolean } = {}) {
     return follow(child);
   };
 
+  const ended = async (more: Elsewhere, ...args: string[]): Promise<Result> => {
+    const call = { args, env: { ...env, ...more.env }, cwd: more.cwd ?? dir };
+    const warm = await runWarm(call);
+    return warm === undefined
+      ? start(args, more).result
+      : describeResult(warm.code, warm.stdout, warm.stderr);
+  };
+
   return {
-    root,
-    dir,
-    home,
-    bin,
-    env,
-    sh,
-    write,
-    start,
+    ...{ root, dir, home, bin, env, sh, write, start },
     read: (path: string): string => readFileSync(join(dir, path), "utf8"),
     exists: (path: string): boolean => existsSync(join(dir, path)),
     settings: (settings: unknown): string => write(".ralph/settings.json", JSON.stringify(settings)),
     /** In a warm process where that will do; `start` makes one of its own. */
-    async ralph(...args: string[]): Promise<Result> {
-      const ended = await runWarm({ args, env, cwd: dir });
-      return ended === undefined
-        ? start(args).result
-        : describeResult(ended.code, ended.stdout, ended.stderr);
-    },
+    ralph: (...args: string[]): Promise<Result> => ended({}, ...args),
+    /** The same with other variables, or in another folder. */
+    ralphWith: ended,
     /** Puts a program on PATH. */
     program(name: string, content: string): string {
       const file = join(bin, name);

@@ -26,7 +26,7 @@ describe("ralph completion", () => {
       "too many arguments for 'completion'. Expected 1 argument but got 2.",
     ],
   ])("%j with SHELL=%s is one line, exit 2", async (args, SHELL, message) => {
-    const { code, stdout, stderr } = await createProject().start(args, { env: { SHELL } }).result;
+    const { code, stdout, stderr } = await createProject().ralphWith({ env: { SHELL } }, ...args);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: `ralph: error: ${message}\n` });
   });
 });

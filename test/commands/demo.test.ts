@@ -37,7 +37,7 @@ describe("ralph demo", () => {
     for (const program of ["git", "sh", "node"]) p.sh(`ln -s "$(command -v ${program})" ${path}/${program}`);
     p.sh("git config --global commit.gpgsign true && git config --global core.hooksPath /nowhere");
     const env = { PATH: path, ANTHROPIC_API_KEY: "sk-somebody-elses-key" };
-    const { code, stdout } = await p.start(["demo", "--keep"], { env }).result;
+    const { code, stdout } = await p.ralphWith({ env }, "demo", "--keep");
     expect({ code, stdout }).toMatchObject({ code: 0 });
     expect(stdout).not.toContain("billed to");
     const report = /^ {2}report +(\S+)$/m.exec(stdout)?.[1] ?? "";
@@ -46,8 +46,7 @@ describe("ralph demo", () => {
     expect(p.sh(`cd ${project} && node test.js && git log --format=%s && git status --porcelain`)).toBe(
       "ok      quantities count\nok      a discount is in percent\nA cart\n M cart.js\n",
     );
-    const shown = await p.start(["runs", "--json"], { env: { RALPH_HOME: join(project, "../records") } })
-      .result;
+    const shown = await p.ralphWith({ env: { RALPH_HOME: join(project, "../records") } }, "runs", "--json");
     expect(JSON.parse(shown.stdout)).toMatchObject([
       { status: "finished", reason: "completed", iterations: 3 },
     ]);
@@ -56,7 +55,7 @@ describe("ralph demo", () => {
   it("says what is missing without git", async () => {
     const p = createProject({ git: false });
     const empty = mkdtempSync(join(p.root, "path-"));
-    const { code, stderr } = await p.start(["demo"], { env: { PATH: empty } }).result;
+    const { code, stderr } = await p.ralphWith({ env: { PATH: empty } }, "demo");
     expect(code).toBe(2);
     expect(stderr).toBe("ralph: error: ralph demo needs git on PATH\n");
     expect(demoFolders(p.root)).toEqual([]);

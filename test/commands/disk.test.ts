@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { splitWords } from "../../src/words.js";
 import { createProject, type Project } from "../kit.js";
 import { mount } from "../mount.js";
 
@@ -17,10 +18,16 @@ describe.runIf(isRoot)("disks that do not take what is written", () => {
   it("a read-only project folder is told before anything starts", async () => {
     const p = project();
     const cwd = mount(join(p.root, "read-only"), "size=1m,ro");
-    const { code, stderr } = await p.start(
-      ["run", "-p", "<response>", "--check", "true", "--agent", "claude"],
+    const { code, stderr } = await p.ralphWith(
       { cwd },
-    ).result;
+      "run",
+      "-p",
+      "<response>",
+      "--check",
+      "true",
+      "--agent",
+      "claude",
+    );
     expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
     expect(stderr).toBe(
       `ralph: error: the project folder is read-only: ${cwd} (make it writable, or run ralph in another checkout)\n`,
@@ -31,8 +38,8 @@ describe.runIf(isRoot)("disks that do not take what is written", () => {
     const p = project();
     const cwd = mount(join(p.root, "small"), "size=64k");
     const noisy = "head -c 1000000 /dev/zero | tr '\\0' x";
-    const run = p.start(["run", "-p", "a", "--agent", "claude", "--check", noisy, "--json"], { cwd });
-    const { code, events } = await run.result;
+    const asked = ["run", "-p", "a", "--agent", "claude", "--check", noisy, "--json"];
+    const { code, events } = await p.ralphWith({ cwd }, ...asked);
     expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
     expect(events.find(({ type }) => type === "check.finished")).toMatchObject({
       passed: true,
@@ -48,25 +55,23 @@ describe.runIf(isRoot)("disks that do not take what is written", () => {
       "#!/bin/bash\ncat >/dev/null\nhead -c 2000000 /dev/zero | tr '\\0' x | fold -w 90\necho '<response>DONE</response>'\n",
     );
     const env = { RALPH_HOME: home };
-    const { code, finished } = await p.start(["run", "-p", "a", "--agent", "loud", "--json"], { env }).result;
+    const { code, finished } = await p.ralphWith({ env }, "run", "-p", "a", "--agent", "loud", "--json");
     expect({ code, finished }).toMatchObject({ code: 1, finished: { reason: "error", exitCode: 1 } });
     expect(finished.message).toMatch(
       /^cannot write the journal \S+: no space left on the disk; free some space, then continue with: ralph resume/,
     );
     execFileSync("mount", ["-o", "remount,size=64m", home]);
-    expect((await p.start(["resume"], { env }).result).code).toBe(0);
+    expect((await p.ralphWith({ env }, "resume")).code).toBe(0);
   });
 
   it("no room for the first record is told before anything starts", async () => {
     const p = project();
     const home = mount(join(p.root, "records"), "size=64k");
     p.sh(`head -c 100000 /dev/zero > ${home}/ballast 2>/dev/null || true`);
-    const { code, stderr } = await p.start(
-      ["run", "-p", "<response>", "--check", "true", "--agent", "claude"],
-      {
-        env: { RALPH_HOME: home },
-      },
-    ).result;
+    const { code, stderr } = await p.ralphWith(
+      { env: { RALPH_HOME: home } },
+      ...splitWords("run -p a --check true --agent claude"),
+    );
     expect({ code, calls: p.calls(), lines: stderr.trimEnd().split("\n").length }).toEqual({
       code: 2,
       calls: 0,

@@ -136,7 +136,7 @@ describe("ralph doctor", () => {
   it("colours are wanted by FORCE_COLOR and refused by NO_COLOR and --no-color", async () => {
     const p = complete();
     const coloured = async (args: string[], env: NodeJS.ProcessEnv): Promise<boolean> =>
-      (await p.start(["doctor", ...args], { env }).result).stdout.includes("\u001b[");
+      (await p.ralphWith({ env }, "doctor", ...args)).stdout.includes("\u001b[");
     expect(await coloured([], { NO_COLOR: "", FORCE_COLOR: "1" })).toBe(true);
     expect(await coloured(["--no-color"], { NO_COLOR: "", FORCE_COLOR: "1" })).toBe(false);
     expect(await coloured([], { NO_COLOR: "1", FORCE_COLOR: "1" })).toBe(false);

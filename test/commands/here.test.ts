@@ -92,9 +92,9 @@ describe("last", () => {
     await p.ralph("run", "-p", "a", "--name", "one");
     const sub = join(p.dir, "sub");
     mkdirSync(sub);
-    await p.start(["run", "-p", "b", "--name", "two", "--agent", "claude"], { cwd: sub }).result;
+    await p.ralphWith({ cwd: sub }, "run", "-p", "b", "--name", "two", "--agent", "claude");
     const named = async (cwd: string) =>
-      JSON.parse((await p.start(["status", "last", "--json"], { cwd }).result).stdout).name;
+      JSON.parse((await p.ralphWith({ cwd }, "status", "last", "--json")).stdout).name;
     expect([await named(p.dir), await named(sub), await named(p.root)]).toEqual(["one", "two", "two"]);
   });
 

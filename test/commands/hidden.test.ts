@@ -60,7 +60,7 @@ describe("a hidden check", () => {
 
   it("is shown to people when the run has ended, and is known in the receipt by its digest alone", async () => {
     const p = project(...STEPS);
-    await p.start(["run", "-p", "x", "-n", "3", ...HIDDEN]).result;
+    await p.ralph("run", "-p", "x", "-n", "3", ...HIDDEN);
     expect(readFileSync(hiddenLog(p), "utf8")).toBe(`$ ${CHECK}\n${SECRET}\n`);
     expect((await p.ralph("report")).stdout).toMatch(/ {2}hidden check 1 +✗✓\n/);
     const { iterations } = JSON.parse((await p.ralph("report", "--json")).stdout);

@@ -142,14 +142,14 @@ describe("what is shown", () => {
     p.agent([{ text: "<response>DONE</response>" }]);
     p.sh(`mkdir "$(printf 'w\\033]0;pwned\\007\\nx')"`);
     const odd = readdirSync(p.dir).find((name) => name.startsWith("w")) as string;
-    await p.start(["run", "-p", `go ${ESCAPE}`, "--agent", "claude"], { cwd: join(p.dir, odd) }).result;
+    await p.ralphWith({ cwd: join(p.dir, odd) }, "run", "-p", `go ${ESCAPE}`, "--agent", "claude");
     p.settings({ agents: { [ESCAPE]: { command: "claude" } } });
     const outputs = [
       await p.ralph("runs"),
       await p.ralph("config"),
       await p.ralph("run", "-p", "x", "--agent", `no${ESCAPE}\nagent`),
       await p.ralph("report", `no${ESCAPE}run`),
-      await p.start(["report"], { cwd: join(p.dir, odd) }).result,
+      await p.ralphWith({ cwd: join(p.dir, odd) }, "report"),
     ];
     for (const { all } of outputs) expect(all).not.toContain("\u001b");
     expect(outputs[2]?.stderr.split("\n")).toHaveLength(2);
@@ -185,9 +185,9 @@ describe("what is shown", () => {
     p.agent([{ text: "<response>DONE</response>" }]);
     p.sh("mkdir very-secret-folder");
     const more = { env: { MY_TOKEN: "very-secret-folder" }, cwd: join(p.dir, "very-secret-folder") };
-    await p.start(["run", "-p", "x", "--agent", "claude"], more).result;
+    await p.ralphWith(more, "run", "-p", "x", "--agent", "claude");
     for (const args of [["report"], ["report", "--json"], ["runs", "--json"]]) {
-      expect((await p.start(args, more).result).all).not.toContain("very-secret-folder");
+      expect((await p.ralphWith(more, ...args)).all).not.toContain("very-secret-folder");
     }
   });
 });

@@ -40,7 +40,7 @@ async function run(p: Project, ...flags: string[]): Promise<Heard> {
   p.program("claude", AGENT);
   const transcript = p.write("t.jsonl", "x".repeat(4000));
   const env = { CLAUDE_CONTEXT_WINDOW: "1000", TRANSCRIPT: transcript };
-  const { code, all } = await p.start(["run", "-p", "x", "--agent", "claude", ...flags], { env }).result;
+  const { code, all } = await p.ralphWith({ env }, "run", "-p", "x", "--agent", "claude", ...flags);
   expect({ code, all }).toMatchObject({ code: 0 });
   return JSON.parse(p.read("heard.json")) as Heard;
 }

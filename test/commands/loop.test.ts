@@ -156,7 +156,7 @@ describe("a check", () => {
     const p = claudeProject({ text: "no" }, DONE);
     const check = "printf '\\033[31mred\\033[0m %s' \"$MY_API_KEY\"; exit 1";
     const env = { MY_API_KEY: "topsecret-0123456789" };
-    const { all } = await p.start(["loop", "t", "--check", check, "-n", "2"], { env }).result;
+    const { all } = await p.ralphWith({ env }, "loop", "t", "--check", check, "-n", "2");
     expect(p.prompt(2)).toContain("```\nred [redacted]\n```");
     expect(p.read(".ralph/progress.md")).toContain("FAIL — red [redacted]");
     expect(all).not.toContain("topsecret");
@@ -212,7 +212,7 @@ describe("a place", () => {
     const p = claudeProject({ bash: "echo BRANDNEW > new.txt", text: "no" }, DONE);
     p.sh(command);
     const cwd = p.exists("below") ? join(p.dir, "below") : p.dir;
-    const { code, stderr } = await p.start(["loop", "t", "--check", "true"], { cwd }).result;
+    const { code, stderr } = await p.ralphWith({ cwd }, "loop", "t", "--check", "true");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(p.prompt(2)).toContain("+BRANDNEW");
   });

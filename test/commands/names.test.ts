@@ -57,7 +57,7 @@ describe("the name of a run", () => {
     const run = p.start(["loop", "a", "--check", "sleep 60", "--name", "night"]);
     await run.until((output) => output.includes("sleep 60"));
     const other = createProject();
-    const { code, stderr } = await p.start(["run", "-p", "b", "--name", "night"], { cwd: other.dir }).result;
+    const { code, stderr } = await p.ralphWith({ cwd: other.dir }, "run", "-p", "b", "--name", "night");
     run.child.kill("SIGKILL");
     expect({ code, stderr }).toEqual({
       code: 2,

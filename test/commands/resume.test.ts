@@ -114,12 +114,12 @@ describe("ralph resume", () => {
     p.agent([{ text: "no" }, DONE]);
     const env = { DB_PASSWORD: "postgres" };
     const prompt = "migrate to postgres";
-    await p.start(["run", "-p", prompt, "-n", "1"], { env }).result;
+    await p.ralphWith({ env }, "run", "-p", prompt, "-n", "1");
     expect(p.sh("grep -rc postgres $RALPH_HOME/runs | grep -v ':0$' || true")).toBe("");
     const refused = await p.ralph("resume", "-n", "2");
     expect({ code: refused.code, calls: p.calls() }).toEqual({ code: 2, calls: 1 });
     expect(refused.stderr).toMatch(/used a secret that ralph did not store \(set DB_PASSWORD again\)/);
-    expect((await p.start(["resume", "-n", "2"], { env }).result).code).toBe(0);
+    expect((await p.ralphWith({ env }, "resume", "-n", "2")).code).toBe(0);
     expect(p.prompt(2).startsWith(prompt)).toBe(true);
   });
 
@@ -290,7 +290,7 @@ describe("ralph runs", () => {
     await p.ralph("run", "-p", `here ${task}`);
     const other = join(p.dir, "other");
     mkdirSync(other);
-    await p.start(["run", "-p", `other ${task}`], { cwd: other }).result;
+    await p.ralphWith({ cwd: other }, "run", "-p", `other ${task}`);
     p.agent([{ text: "<promise>BLOCKED: which one?</promise>" }]);
     await p.ralph("run", "-p", `blocked ${task}`, "-n", "1");
     const shown = async (...flags: string[]) => (await p.ralph("runs", ...flags)).stdout.split("\n");

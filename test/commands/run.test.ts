@@ -522,8 +522,8 @@ describe("ralph run: output", () => {
       },
     );
     const secret = "swordfish-42";
-    const run = p.start(["run", "-p", `use ${secret}`, "-n", "2", "-V"], { env: { MY_API_KEY: secret } });
-    const { all } = await run.result;
+    const env = { MY_API_KEY: secret };
+    const { all } = await p.ralphWith({ env }, "run", "-p", `use ${secret}`, "-n", "2", "-V");
     expect(p.prompt(1).startsWith(`use ${secret}\n`)).toBe(true);
     for (const word of [secret, "ghp_aaa"]) {
       expect(all).not.toContain(word);

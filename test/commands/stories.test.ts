@@ -214,10 +214,8 @@ ralph: agents work on branch main; with --worktree x they work on ralph/x
       bash: (step.bash ?? "").replaceAll(TASKS, "plan/tasks.json"),
     });
     p.agent([IMPLEMENT, APPROVE].map(swapped));
-    const elsewhere = p.start(["stories", "run", "--json", "-d", p.dir, "--ralph-dir", "plan"], {
-      cwd: p.root,
-    });
-    expect((await elsewhere.result).code).toBe(0);
+    const flags = ["--json", "-d", p.dir, "--ralph-dir", "plan"];
+    expect((await p.ralphWith({ cwd: p.root }, "stories", "run", ...flags)).code).toBe(0);
     p.write("plan/tasks.json", JSON.stringify(tasks(story("US-002"))));
     const refused = await p.ralph("stories", "run", "--ralph-dir", "plan", "--worktree", "v");
     expect([refused.code, refused.stderr]).toEqual([

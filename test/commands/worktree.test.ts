@@ -84,7 +84,7 @@ describe("ralph loop --worktree", () => {
   it("works in the folder that it was started in", async () => {
     const p = project({ bash: "pwd > ok", ...DONE });
     const sub = join(p.dir, "sub");
-    const { code } = await p.start([...LOOP, "--worktree", "one", "--agent", "claude"], { cwd: sub }).result;
+    const { code } = await p.ralphWith({ cwd: sub }, ...LOOP, "--worktree", "one", "--agent", "claude");
     expect([code, readFileSync(join(treeOf(p), "sub/ok"), "utf8")]).toEqual([0, `${treeOf(p)}/sub\n`]);
     expect(p.sh("git diff --name-only main ralph/one")).toBe("sub/ok\n");
   });
@@ -115,7 +115,7 @@ describe("ralph loop --worktree", () => {
     const p = project({ bash: "touch ok && git add ok && git commit -qm n", text: "COMPLETE" });
     const before = readFileSync(join(p.dir, ".git/index"));
     const env = { GIT_INDEX_FILE: join(p.dir, ".git/index"), GIT_DIR: join(p.dir, ".git") };
-    const { code } = await p.start([...LOOP, "--worktree", "one"], { env }).result;
+    const { code } = await p.ralphWith({ env }, ...LOOP, "--worktree", "one");
     expect([
       code,
       p.sh("git log --format=%s -1 ralph/one"),
@@ -148,7 +148,7 @@ describe("what is left is committed whatever ended the run", () => {
     const p = project(...steps);
     const spec = p.write("SPEC.md", "Make it ok");
     const args = ["loop", "--spec", "SPEC.md", "--check", "test -f ok", "--worktree", "one", "--json"];
-    const { finished } = await p.start([...args, ...flags], { env: { SPEC: spec } }).result;
+    const { finished } = await p.ralphWith({ env: { SPEC: spec } }, ...args, ...flags);
     expect(finished).toMatchObject({ reason, worktree: treeOf(p) });
     expect(commits(p)).toBe("Work on SPEC.md");
     expect(p.sh(`git -C '${treeOf(p)}' status --porcelain`)).toBe("");
@@ -358,7 +358,7 @@ describe("ralph resume, runs and report", () => {
     run.child.kill("SIGKILL");
     await run.result;
     expect(checkout(p)).toBe(before);
-    const { code, finished } = await p.start(["resume", "--json"], { cwd: folder(p) }).result;
+    const { code, finished } = await p.ralphWith({ cwd: folder(p) }, "resume", "--json");
     expect({ code, finished }).toMatchObject({ code: 0, finished: { iterations: 2, worktree: treeOf(p) } });
     expect(p.prompt(3)).toContain("+++ b/a");
     expect(p.sh("git diff --name-only main ralph/one")).toBe("a\nb\ndeep/new\nok\n");

@@ -56,7 +56,7 @@ describe("notifications", () => {
     p.program("notify-send", '#!/bin/sh\nprintf "%s|" "$@" > "$HOME/shown"\n');
     p.agent([{ text: "no" }]);
     const args = ["loop", "a", "-n", "1", "--check", "exit 1 # hunter2hunter2", "--json"];
-    const { code, finished } = await p.start(args, { env: { MY_TOKEN: "hunter2hunter2" } }).result;
+    const { code, finished } = await p.ralphWith({ env: { MY_TOKEN: "hunter2hunter2" } }, ...args);
     const expected = {
       run: finished.run,
       name: null,

@@ -4,7 +4,6 @@ import { leftOutSuites } from "./scripts/test-needs.mjs";
 /** They watch processes, signals and clocks closely: one at a time, with the machine to themselves. */
 const ALONE = [
   "test/ask/**/*.test.ts",
-  "test/browser/**/*.test.ts",
   "test/commands/disk.test.ts",
   "test/process/**/*.test.ts",
   "test/records/journal.test.ts",
@@ -14,7 +13,7 @@ const ALONE = [
 /** They load programs of their own; each file gets a process that holds nothing of another one. */
 const WAITING = [
   "test/commands/{failures,limits}.test.ts",
-  "test/workers/**/*.test.ts",
+  "test/{browser,workers}/**/*.test.ts",
   "test/terminal/**/*.test.ts",
 ];
 

@@ -9,6 +9,8 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // A process for each page takes most of the time of a test.
+  "--renderer-process-limit=1",
 ];
 
 /** The browser of this machine: `CHROMIUM`, or the first that is on PATH. */

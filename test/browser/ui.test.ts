@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import { RunFolder } from "../../src/records/runs.js";
@@ -23,6 +23,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const OVERFLOW = "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)";
+const DESK = { width: 1280, height: 720 };
 const PHONE = { width: 360, height: 780 };
 const EVENTS = [STARTED, ...iterationOf(1), ...iterationOf(2), blocked("Which one?", 2)];
 const PAGES = [
@@ -63,12 +64,18 @@ const ALL_PAGES = [
   "/runs/20200101-000000-abcdef",
 ];
 
+/** Without animations: they take more of the processor than all else. */
+async function newContext(): Promise<BrowserContext> {
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  // Of the last test the browser may close first.
+  atEnd(() => void context.close().catch(() => {}));
+  return context;
+}
+
 /** A browser that was let in, and everything that went wrong in it. */
 async function letIn(home: string, more: { readOnly?: boolean; token?: string } = {}) {
   const served = await dashboardOf(home, more);
-  const context = await browser.newContext();
-  // Of the last test the browser may close first.
-  atEnd(() => void context.close().catch(() => {}));
+  const context = await newContext();
   const trouble: string[] = [];
   const requests: string[] = [];
   context.on("page", (page) => {
@@ -206,13 +213,13 @@ test("a server that says nothing is one of which nothing can be told, until it i
     said = text;
     return text.includes("Ctrl+C ends it\n");
   });
-  const context = await browser.newContext();
-  atEnd(() => void context.close());
-  const page = await context.newPage();
+  const page = await (await newContext()).newPage();
+  await page.clock.install();
   await page.goto(/^http:\S+$/m.exec(said)?.[0] ?? "");
   await page.getByText("live", { exact: true }).waitFor();
   // Its process does not end, and its connections stay.
   ui.child.kill("SIGSTOP");
+  await page.clock.fastForward("01:00");
   await page.getByText("cannot tell").waitFor();
   ui.child.kill("SIGCONT");
   await page.getByText("live", { exact: true }).waitFor();
@@ -234,9 +241,7 @@ test("a page that shows a journal with another one in its place begins again", a
 
 test("the token of a file lets a browser in that has no link", async () => {
   const { origin } = await letIn(homeWith(EVENTS).home, { token: "a long secret of mine" });
-  const context = await browser.newContext();
-  atEnd(() => void context.close());
-  const page = await context.newPage();
+  const page = await (await newContext()).newPage();
   await page.goto(`${origin}/enter`);
   await page.getByLabel("Token").fill("not the secret of mine");
   await page.getByRole("button", { name: "Enter" }).click();
@@ -299,21 +304,9 @@ test("a journal of 100,000 events opens at its end, and at any iteration", async
   expect(await page.locator(".block").first().textContent()).toContain("Iteration 500");
 });
 
-test("every page fits a phone, and every text has enough contrast in the light and in the dark", async () => {
-  const { page, origin } = await letIn(homeOfAll());
-  await page.setViewportSize(PHONE);
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const path of ALL_PAGES) {
-      await open(page, `${origin}${path}`);
-      expect(await page.evaluate(OVERFLOW), path).toBe(0);
-      const lowest = (await page.evaluate(LOWEST_CONTRAST)) as { text: string; contrast: number };
-      expect(lowest.contrast, `${path}: ${lowest.text}`).toBeGreaterThanOrEqual(4.5);
-    }
-  }
-});
-
-test("nothing moves while a page comes", async () => {
+test("every page comes without a jump, fits a phone, has contrast and hears the keys", {
+  timeout: 240_000,
+}, async () => {
   const { page, origin } = await letIn(homeOfAll());
   await page.addInitScript(`
     window.moved = [];
@@ -322,12 +315,46 @@ test("nothing moves while a page comes", async () => {
         if (value > 0.005) window.moved.push(sources.map(({ node }) => node?.className ?? ""));
     }).observe({ type: "layout-shift", buffered: true });
   `);
+  const loaded = new Set<string>();
+  page.on("response", (response) => loaded.add(new URL(response.url()).pathname));
   for (const path of ALL_PAGES) {
+    await page.setViewportSize(DESK);
     await open(page, `${origin}${path}`);
     await page.getByText("live", { exact: true }).waitFor();
     expect(await page.evaluate("window.moved"), path).toEqual([]);
+    await hearsKeys(page, path);
+    await page.setViewportSize(PHONE);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const lowest = (await page.evaluate(LOWEST_CONTRAST)) as { text: string; contrast: number };
+      expect(lowest.contrast, `${path}: ${lowest.text}`).toBeGreaterThanOrEqual(4.5);
+    }
+    expect(await page.evaluate(OVERFLOW), path).toBe(0);
   }
+  const assets = [...loaded].filter((path) => path.startsWith("/assets/"));
+  expect(assets.map((name) => name.replace(/-[\w-]{8}\./, ".")).sort()).toEqual([
+    "/assets/main.css",
+    "/assets/main.js",
+  ]);
+  const bodies = assets.map(async (path) => (await page.request.get(origin + path)).body());
+  const size = (await Promise.all(bodies)).reduce((sum, body) => sum + gzipSync(body).length, 0);
+  expect(size, "bytes for all pages but the terminal").toBeLessThan(60_000);
 });
+
+/** j and k, / and ?. */
+async function hearsKeys(page: Page, path: string): Promise<void> {
+  await page.keyboard.press("j");
+  const rows = await page.locator("[data-row]").count();
+  expect(await page.evaluate("document.activeElement.matches('[data-row]')"), path).toBe(rows > 0);
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("/");
+  await page.keyboard.type("uc");
+  expect(await page.getByLabel("search the runs").inputValue(), path).toBe("uc");
+  await page.getByLabel("search the runs").fill("");
+}
 
 test("each lane has a stream and records of its own", async () => {
   const { page, origin } = await letIn(homeOfAll());
@@ -369,24 +396,6 @@ test("of 300 iterations those around one are shown, and any other is one number 
   await page.getByText("Iteration 42", { exact: true }).waitFor();
 });
 
-test("j and k, / and ? work on every page", async () => {
-  const { page, origin } = await letIn(homeOfAll());
-  for (const path of ALL_PAGES) {
-    await open(page, `${origin}${path}`);
-    await page.keyboard.press("j");
-    const rows = await page.locator("[data-row]").count();
-    expect(await page.evaluate("document.activeElement.matches('[data-row]')"), path).toBe(rows > 0);
-    await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.keyboard.press("/");
-    await page.keyboard.type("uc");
-    expect(await page.getByLabel("search the runs").inputValue(), path).toBe("uc");
-    await page.getByLabel("search the runs").fill("");
-  }
-});
-
 test("without word from the server nothing that was at work is said to be so", async () => {
   const { home } = homeWith([STARTED, ...iterationOf(1)]);
   writeFileSync(join(home, "runs", RUN, "elsewhere"), "");
@@ -417,22 +426,6 @@ test("the page of a run and the HTML report show the same bars, grid, figures an
   expect(onPage.every((part) => part.length > 0)).toBe(true);
 });
 
-test("what a browser loads for all pages but the terminal is 60 kB at most", async () => {
-  const { page, origin } = await letIn(homeOfAll());
-  const loaded = new Set<string>();
-  page.on("response", (response) => loaded.add(new URL(response.url()).pathname));
-  for (const path of ALL_PAGES) await open(page, `${origin}${path}`);
-  const assets = [...loaded].filter((path) => path.startsWith("/assets/"));
-  expect(assets.map((name) => name.replace(/-[\w-]{8}\./, ".")).sort()).toEqual([
-    "/assets/main.css",
-    "/assets/main.js",
-  ]);
-  const bodies = await Promise.all(
-    assets.map(async (path) => (await page.request.get(origin + path)).body()),
-  );
-  expect(bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)).toBeLessThan(60_000);
-});
-
 test("a phone can install it: a manifest, and icons of the sizes that it names", async () => {
   const { page, origin } = await letIn(homeWith(EVENTS).home);
   const manifest = await (await page.request.get(`${origin}/manifest.webmanifest`)).json();
@@ -448,7 +441,7 @@ test("a phone can install it: a manifest, and icons of the sizes that it names",
 
 test("read-only shows no way to write", async () => {
   const { page, origin } = await letIn(homeWith(EVENTS).home, { readOnly: true });
-  for (const path of PAGES) {
+  for (const path of ["/", `/runs/${RUN}`, `/runs/${RUN}/diff`]) {
     await open(page, `${origin}${path}`);
     expect(await page.locator("textarea, .actions button, .danger").count()).toBe(0);
   }

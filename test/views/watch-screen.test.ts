@@ -121,9 +121,7 @@ describe("whatever the size", () => {
     { mode: { kind: "page", title: "log", lines: undefined, at: 9 } },
     { mode: { kind: "type", action: "answer", name: hostile.name, text: "界".repeat(90) } },
   ];
-  const sizes = [12, 20, 40, 41, 79, 80, 110, 200].flatMap((columns) =>
-    [1, 2, 3, 5, 8, 12, 24, 50].map((rows) => ({ columns, rows })),
-  );
+  const sizes = [12, 41, 80, 200].flatMap((columns) => [1, 3, 8, 24].map((rows) => ({ columns, rows })));
 
   test.each([PLAIN, styled(false, false)])("each row of the terminal has a line that fits", (style) => {
     for (const rows of [[], ROWS, [hostile], [hostile, ...many.slice(0, 60)]])

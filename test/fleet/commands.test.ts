@@ -18,13 +18,6 @@ it("takes the stories for those of stories run", async () => {
   expect([code, stderr]).toEqual([2, (await p.ralph("stories", "run", "--parallel", "2")).stderr]);
 });
 
-it("wants a name for a worker that is given one", async () => {
-  const p = createProject();
-  p.env["RALPH_FLEET"] = NOBODY;
-  const { code, stderr } = await p.ralph("fleet", "worker", "--name", "");
-  expect([code, stderr]).toEqual([2, 'ralph: error: --name "": expected text\n']);
-});
-
 it("looks at everything else where the engine is away, and shows no password", async () => {
   const p = createProject();
   p.env["RALPH_FLEET"] = NOBODY;

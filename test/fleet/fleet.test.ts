@@ -1,25 +1,22 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { LoopEvent } from "../../src/events.js";
 import { eventually, isAlive } from "../kit.js";
 import {
   ENGINES,
   engineOfSuite,
+  eventsOf,
   type FleetProject,
   fleetProject,
   hold,
+  SHORT_LEASE,
   statusOf,
   untilEnded,
+  untilStatus,
 } from "./kit.js";
 
 const calls = (p: FleetProject): string[] =>
   existsSync(join(p.log, "calls")) ? readFileSync(join(p.log, "calls"), "utf8").trim().split("\n") : [];
-const eventsOf = async (p: FleetProject, id: string): Promise<LoopEvent[]> =>
-  (await p.fleet("logs", id, "--json")).stdout
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as LoopEvent);
 const branchOf = (p: FleetProject, id: string, args: string): string =>
   p.sh(
     `git -C "${p.remote}" ${args} "$(git -C "${p.remote}" for-each-ref --format='%(refname)' 'refs/heads/ralph/*${id.slice(-6)}')"`,
@@ -41,7 +38,7 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
 
   it("runs what was submitted: the same events, the work on its branch, and no secret for the agent", async () => {
     const p = fleetProject(engine().url);
-    const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
+    const id = await p.count(2);
     expect(await statusOf(p, id)).toMatchObject({ status: "queued", iterations: 0 });
     p.worker(["--slots", "2"], { GH_TOKEN: "ghp_0123456789", SSH_AUTH_SOCK: "/nowhere" });
     expect(await untilEnded(p, id)).toMatchObject({
@@ -64,18 +61,9 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("goes on elsewhere when a worker is killed, with its counters, and ends the agent that it left", async () => {
-    const p = fleetProject(engine().url);
+    const p = fleetProject(engine().url, { lease: SHORT_LEASE });
     const first = p.worker();
-    const id = await p.submit(
-      "loop",
-      "count",
-      "--check",
-      'test "$(cat n)" -ge 3',
-      "--hidden-check",
-      "test -f n",
-      "--name",
-      `kill-${name}`,
-    );
+    const id = await p.count(3, "--hidden-check", "test -f n", "--name", `kill-${name}`);
     await eventually(() => calls(p).length === 2);
     const release = hold(p);
     await eventually(() => calls(p).length >= 3);
@@ -97,17 +85,10 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("lets no worker push that was frozen past its lease", async () => {
-    const p = fleetProject(engine().url);
+    const p = fleetProject(engine().url, { lease: SHORT_LEASE });
     const frozen = p.worker(["--name", "frozen"]);
     const release = hold(p);
-    const id = await p.submit(
-      "loop",
-      "count",
-      "--check",
-      'test "$(cat n)" -ge 1',
-      "--name",
-      `freeze-${name}`,
-    );
+    const id = await p.count(1, "--name", `freeze-${name}`);
     await eventually(() => calls(p).length === 1);
     const [pid = ""] = (calls(p)[0] ?? "").split(" ");
     frozen.child.kill("SIGSTOP");
@@ -124,10 +105,10 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   });
 
   it("goes on when the engine was away for longer than the lease", async () => {
-    const p = fleetProject(engine().url);
+    const p = fleetProject(engine().url, { lease: SHORT_LEASE });
     const worker = p.worker();
     const release = hold(p);
-    const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
+    const id = await p.count(2);
     await eventually(() => calls(p).length === 1);
     await engine().kill();
     await worker.until((output) => output.includes("the lease is lost"));
@@ -135,21 +116,16 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
     await engine().start();
     expect(await untilEnded(p, id)).toMatchObject({ reason: "all_checks_passed", iterations: 2 });
   });
+});
+
+describe("a fleet on any engine", { timeout: 300_000 }, () => {
+  const engine = engineOfSuite("any", ENGINES.redis);
 
   it("pauses, steers, goes on, hands over when a worker leaves, and cancels", async () => {
     const p = fleetProject(engine().url);
     const first = p.worker();
     const release = hold(p);
-    const id = await p.submit(
-      "loop",
-      "count",
-      "--check",
-      'test "$(cat n)" -ge 90',
-      "-n",
-      "90",
-      "--stuck-after",
-      "0",
-    );
+    const id = await p.count(90, "-n", "90", "--stuck-after", "0");
     await eventually(() => calls(p).length === 1);
     expect((await p.fleet("pause", id)).code).toBe(0);
     expect((await p.fleet("steer", id, "Mind the gap.")).code).toBe(0);
@@ -157,7 +133,7 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
     const wanted = join(p.home, `.ralph/fleet/claims/${id}-1/home/runs/${id}`);
     await eventually(() => existsSync(join(wanted, "paused")) && existsSync(join(wanted, "steering.json")));
     release();
-    for (;;) if ((await statusOf(p, id))["status"] === "paused") break;
+    await untilStatus(p, id, ({ status }) => status === "paused");
     expect(calls(p)).toHaveLength(1);
     expect((await p.fleet("resume", id)).code).toBe(0);
     await eventually(() => calls(p).length >= 3);
@@ -180,7 +156,7 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
     const p = fleetProject(engine().url);
     writeFileSync(join(p.log, "question"), "");
     p.worker();
-    const id = await p.submit("loop", "count", "--check", 'test "$(cat n)" -ge 2');
+    const id = await p.count(2);
     expect(await untilEnded(p, id)).toMatchObject({ reason: "blocked", question: { text: "which one?" } });
     expect(await p.fleet("resume", id)).toMatchObject({ code: 2 });
     expect(await p.fleet("answer", id, "The second.")).toMatchObject({ code: 0 });
@@ -192,17 +168,9 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
   it("gives jobs to workers with their tags, the higher priority first, within the budget of the day", async () => {
     const p = fleetProject(engine().url);
     const loop = ["loop", "count", "--check", "true"];
-    const docker = await p.submit(
-      ...loop,
-      "--name",
-      `docker-${name}`,
-      "--tag",
-      "docker",
-      "--max-cost",
-      "0.5",
-    );
-    const low = await p.submit(...loop, "--name", `low-${name}`);
-    const high = await p.submit(...loop, "--name", `high-${name}`, "--priority", "5");
+    const docker = await p.submit(...loop, "--name", "docker", "--tag", "docker", "--max-cost", "0.5");
+    const low = await p.submit(...loop, "--name", "low");
+    const high = await p.submit(...loop, "--name", "high", "--priority", "5");
     const plain = p.worker();
     await untilEnded(p, low);
     const order = calls(p).map((line) => line.split(" ")[1]);
@@ -210,17 +178,17 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
     expect(await statusOf(p, docker)).toMatchObject({ status: "queued" });
     plain.child.kill("SIGTERM");
     await plain.result;
-    const last = await p.submit(...loop, "--name", `last-${name}`, "--max-cost", "0.1");
+    const last = await p.submit(...loop, "--name", "late", "--max-cost", "0.1");
     const next = ["--tag", "docker", "--priority", "5", "--max-cost", "0.1"];
-    const first = await p.submit(...loop, "--name", `first-${name}`, ...next);
+    const first = await p.submit(...loop, "--name", "first", ...next);
     p.worker(["--tag", "docker", "--max-cost", "1"]);
     expect(await untilEnded(p, docker)).toMatchObject({ success: true });
     expect(await untilEnded(p, last)).toMatchObject({ success: true });
     expect(calls(p)[2]).toContain(`${first}-1`);
-    const dear = await p.submit(...loop, "--name", `dear-${name}`, "--max-cost", "9");
-    for (;;) if (String((await statusOf(p, dear))["waits"]).includes("budget")) break;
+    const dear = await p.submit(...loop, "--name", "dear", "--max-cost", "9");
+    await untilStatus(p, dear, ({ waits }) => String(waits).includes("budget"));
     expect((await p.fleet("cancel", dear)).code).toBe(0);
-    for (;;) if ((await statusOf(p, dear))["status"] === "cancelled") break;
+    await untilStatus(p, dear, ({ status }) => status === "cancelled");
   });
 
   it("asks no agent of an account whose limit another worker has met", async () => {
@@ -229,8 +197,8 @@ describe.each(Object.entries(ENGINES))("a fleet on %s", { timeout: 300_000 }, (n
     const loop = ["loop", "count", "--check", "true", "--agent", "claude"];
     for (const [at, worker] of ["first", "second"].entries()) {
       p.worker(["--name", worker]);
-      const id = await p.submit(...loop, "--name", `${worker}-limit-${name}`);
-      for (;;) if ((await statusOf(p, id))["status"] === "waiting") break;
+      const id = await p.submit(...loop, "--name", `${worker}-limit`);
+      await untilStatus(p, id, ({ status }) => status === "waiting");
       expect([at, calls(p).length]).toEqual([at, 1]);
     }
   });

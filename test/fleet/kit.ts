@@ -13,6 +13,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import type { LoopEvent } from "../../src/events.js";
 import { atEnd, createProject, eventually, type Project, type Started, temporaryFolder } from "../kit.js";
 
 /** An engine of the test's own, on a port of the loopback. */
@@ -164,8 +165,14 @@ export interface FleetProject extends Project {
   worker(args?: string[], env?: NodeJS.ProcessEnv, through?: string[]): Started;
   fleet(...args: string[]): ReturnType<Project["ralph"]>;
   submit(...args: string[]): Promise<string>;
+  /** A job that is done when its agent has counted so far. */
+  count(times: number, ...args: string[]): Promise<string>;
 }
 
+/** In seconds, where a test waits for it to end: a worker on a busy machine must not lose it. */
+export const SHORT_LEASE = 3;
+
+/** With a lease that nobody loses by chance. */
 export function fleetProject(
   url: string,
   more: { lease?: number; remote?(path: string): string; project?: Project } = {},
@@ -173,7 +180,7 @@ export function fleetProject(
   const p = more.project ?? createProject();
   const log = temporaryFolder();
   const remote = join(p.root, "remote.git");
-  Object.assign(p.env, { RALPH_FLEET: url, RALPH_FLEET_LEASE: String(more.lease ?? 2), AGENT_LOG: log });
+  Object.assign(p.env, { RALPH_FLEET: url, RALPH_FLEET_LEASE: String(more.lease ?? 30), AGENT_LOG: log });
   if (more.project === undefined) {
     p.program("agent", AGENT);
     p.settings({ agent: { command: "agent" }, sandbox: { kind: "none" } });
@@ -181,7 +188,12 @@ export function fleetProject(
   p.sh("git add --force .ralph/settings.json && git add . && git commit -qm settings");
   p.sh(`git init -q --bare -b main "${remote}" && git push -q "${remote}" main`);
   p.sh(`git remote add origin "${more.remote?.(remote) ?? remote}"`);
-  const fleet = (...args: string[]) => p.start(["fleet", ...args]).result;
+  const fleet = (...args: string[]) => p.ralph("fleet", ...args);
+  const submit = async (...args: string[]): Promise<string> => {
+    const { stdout, stderr } = await fleet("submit", ...args);
+    if (!/^\d{8}-/.test(stdout)) throw new Error(`not submitted: ${stdout}${stderr}`);
+    return stdout.trim();
+  };
   return {
     ...p,
     log,
@@ -193,11 +205,8 @@ export function fleetProject(
       atEnd(() => started.child.kill("SIGKILL"));
       return started;
     },
-    async submit(...args) {
-      const { stdout, stderr } = await fleet("submit", ...args);
-      if (!/^\d{8}-/.test(stdout)) throw new Error(`not submitted: ${stdout}${stderr}`);
-      return stdout.trim();
-    },
+    submit,
+    count: (times, ...args) => submit("loop", "count", "--check", `test "$(cat n)" -ge ${times}`, ...args),
   };
 }
 
@@ -206,12 +215,27 @@ export async function statusOf(p: FleetProject, id: string): Promise<Record<stri
   return JSON.parse((await p.fleet("status", id, "--json")).stdout) as Record<string, unknown>;
 }
 
-export async function untilEnded(p: FleetProject, id: string): Promise<Record<string, unknown>> {
+/** Looks at a job until its status is as it should be. */
+export async function untilStatus(
+  p: FleetProject,
+  id: string,
+  isMeant: (status: Record<string, unknown>) => boolean,
+): Promise<Record<string, unknown>> {
   for (;;) {
     const status = await statusOf(p, id);
-    if (["finished", "failed", "cancelled"].includes(String(status["status"]))) return status;
+    if (isMeant(status)) return status;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
+}
+
+const ENDED = ["finished", "failed", "cancelled"];
+export const untilEnded = (p: FleetProject, id: string) =>
+  untilStatus(p, id, ({ status }) => ENDED.includes(String(status)));
+
+/** What the run of a job has told so far. */
+export async function eventsOf(p: FleetProject, id: string): Promise<LoopEvent[]> {
+  const lines = (await p.fleet("logs", id, "--json")).stdout.split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as LoopEvent);
 }
 
 export function hold(p: FleetProject): () => void {

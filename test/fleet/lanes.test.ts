@@ -5,7 +5,15 @@ import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
 import { eventually } from "../kit.js";
 import { lanesProject } from "../lanes/kit.js";
-import { ENGINES, engineOfSuite, type FleetProject, fleetProject, untilEnded } from "./kit.js";
+import {
+  ENGINES,
+  engineOfSuite,
+  eventsOf,
+  type FleetProject,
+  fleetProject,
+  SHORT_LEASE,
+  untilEnded,
+} from "./kit.js";
 
 /** A file as a branch of the remote has it; empty where it has none. */
 const pushed = (p: FleetProject, branch: string, file: string): string =>
@@ -13,11 +21,6 @@ const pushed = (p: FleetProject, branch: string, file: string): string =>
 const tips = (p: FleetProject): string => p.sh(`git -C "${p.remote}" for-each-ref refs/heads/ralph`);
 const lanesOf = (events: LoopEvent[], type: string): (string | undefined)[] =>
   events.filter((event) => event.type === type).map(({ lane }) => lane);
-const eventsOf = async (p: FleetProject, id: string): Promise<LoopEvent[]> =>
-  (await p.fleet("logs", id, "--json")).stdout
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as LoopEvent);
 
 /** Says what it is given to say once it may. */
 const RACER = `#!/bin/bash
@@ -34,11 +37,11 @@ git add winner && git commit -qm "$name is done"
 echo COMPLETE
 `;
 
-describe.each(Object.entries(ENGINES))("lanes of a fleet on %s", { timeout: 300_000 }, (name, start) => {
-  const engine = engineOfSuite(name, start);
+describe("lanes of a fleet", { timeout: 300_000 }, () => {
+  const engine = engineOfSuite("lanes", ENGINES.postgres);
 
   it("lands stories on the job's branch, and goes on elsewhere with what landed and what lanes have done", async () => {
-    const go = join(tmpdir(), `go-${name}-${process.pid}`);
+    const go = join(tmpdir(), `go-${process.pid}`);
     rmSync(go, { force: true });
     const wait = `until [ -f ${go} ]; do sleep 0.05; done`;
     const work = {
@@ -47,13 +50,17 @@ describe.each(Object.entries(ENGINES))("lanes of a fleet on %s", { timeout: 300_
       "US-003": "cat one.txt > three.txt",
     };
     const third = { id: "US-003", dependsOn: ["US-001", "US-002"] };
-    const p = fleetProject(engine().url, { project: lanesProject(["US-001", "US-002", third], { work }) });
+    const p = fleetProject(engine().url, {
+      lease: SHORT_LEASE,
+      project: lanesProject(["US-001", "US-002", third], { work }),
+    });
     const first = p.worker(["--name", "first"]);
     const run = ["stories", "run", "--parallel", "2", "--no-sandbox", "-n", "40", "--name", "shop"];
     const id = await p.submit(...run);
     await eventually(() => pushed(p, "ralph/shop", "one.txt") === "one\n");
     // Its event follows the push.
-    while (!lanesOf(await eventsOf(p, id), "landing.landed").includes("US-001"));
+    while (!lanesOf(await eventsOf(p, id), "landing.landed").includes("US-001"))
+      await new Promise((resolve) => setTimeout(resolve, 200));
     // The lane of the second story was pushed with its commit, and its agent is at work.
     await eventually(() => p.sh(`git -C "${p.remote}" log --format=%s ralph/shop-lanes`).includes("begun"));
     first.child.kill("SIGSTOP");
@@ -80,7 +87,7 @@ describe.each(Object.entries(ENGINES))("lanes of a fleet on %s", { timeout: 300_
   });
 
   it("brings the winner of a race to the job's branch, also when its worker dies, and keeps the other lanes", async () => {
-    const p = fleetProject(engine().url);
+    const p = fleetProject(engine().url, { lease: SHORT_LEASE });
     for (const racer of ["quick", "slow"]) p.program(racer, RACER);
     const first = p.worker();
     const race = ["race", "win", "--check", "test -f winner", "--agent", "slow", "--agent", "quick"];

@@ -56,6 +56,18 @@ describe.each(Object.entries(ENGINES))("the store in %s", (_, start) => {
     expect(Object.fromEntries(files)).toEqual({ log: 3, other: 3 });
   });
 
+  it("changes a document by compare-and-swap, and lists the keys of a kind", async () => {
+    const { store } = engine;
+    expect(await store.swap("job:b", 1, "early")).toBe(false);
+    expect([await store.swap("job:b", 0, { n: 1 }), await store.swap("job:a", 0, 2)]).toEqual([true, true]);
+    expect([await store.swap("job:b", 1, { n: 2 }), await store.swap("job:b", 1, { n: 3 })]).toEqual([
+      ...[true, false],
+    ]);
+    expect(await store.keys("job")).toEqual(["job:a", "job:b"]);
+    const [known, missing] = await store.get(["job:b", "job:c"]);
+    expect([known, missing]).toEqual([{ version: 2, value: { n: 2 } }, undefined]);
+  });
+
   it("gives a job to another worker in time when the clock of the last one was ahead", async () => {
     const [queue, ahead, other] = [engine.queue("v1"), engine.worker("v1"), engine.worker("v1")];
     await queue.add("job", { id: "job" } as never);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -142,15 +142,6 @@ describe("ralph pr", () => {
     expect(hub.pulls()).toHaveLength(1);
   });
 
-  it("takes a push that came at the same moment for its own", async () => {
-    const { p, hub } = githubProject(FIX);
-    await p.ralph("loop", "x", ...LOOP);
-    const hook = join(hub.dir, "git/hooks/update");
-    writeFileSync(hook, '#!/bin/sh\ngit update-ref "$1" "$3"\n', { mode: 0o755 });
-    expect(await p.ralph("pr")).toMatchObject({ code: 0 });
-    expect(hub.pulls()).toHaveLength(1);
-  });
-
   it("opens only a draft of a run that did not succeed, with its reason", async () => {
     const { p, hub } = githubProject({ bash: "echo a > a.txt", text: "no" });
     await p.ralph("loop", "x", ...LOOP, "-n", "1", "--pr");
@@ -188,14 +179,6 @@ describe("ralph pr", () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining("commits that ralph has not verified")]);
     const body = hub.pulls()[0]?.["body"];
     expect(body).toContain(`on the files of commit ${verified}:\n\n> **The branch has later commits`);
-  });
-
-  it("leaves the base of a pull request that is there as it is", async () => {
-    const { p, hub } = githubProject(FIX);
-    await p.ralph("loop", "x", ...LOOP, "--pr");
-    const { code, stderr } = await p.ralph("pr", "--base", "other");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("is into main, not into other")]);
-    expect(hub.pulls()).toHaveLength(1);
   });
 
   it("is exit 2 for a run without a branch, and for a base that is not there", async () => {

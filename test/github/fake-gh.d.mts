@@ -21,4 +21,4 @@ export function openState(dir: string): {
   read(): State;
   change<Result>(action: (state: State) => Result): Result;
 };
-export function answerAsGh(dir: string, args: string[]): void;
+export function GH(dir: string): string;

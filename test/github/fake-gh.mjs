@@ -2,7 +2,9 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
+import { isMainThread, workerData } from "node:worker_threads";
 
 /** What the tests set up and look at. */
 export function openState(dir) {
@@ -43,40 +45,58 @@ function empty() {
   return { ...lists, requests: [], faults: [], login: "octo-bot", canPush: true, signedIn: true, next: 100 };
 }
 
-export function answerAsGh(dir, args) {
-  const state = openState(dir);
+/** `hang`: no answer comes. */
+function answerAsGh(state, args, input) {
   const { signedIn } = state.read();
-  if (args[0] === "auth") {
-    if (args[1] === "token" && signedIn) process.stdout.write("gho_test\n");
-    process.exitCode = signedIn ? 0 : 1;
-    return;
-  }
-  if (!signedIn) return fail(4, "To get started with GitHub CLI, please run:  gh auth login\n");
+  if (args[0] === "auth")
+    return { code: signedIn ? 0 : 1, stdout: args[1] === "token" && signedIn ? "gho_test\n" : "" };
+  if (!signedIn) return { code: 4, stderr: "To get started with GitHub CLI, please run:  gh auth login" };
   const [path = "", query = ""] = (args.at(-1) ?? "").split("?");
   const request = {
     method: args[args.indexOf("--method") + 1],
-    ...{ dir, path, query: new URLSearchParams(query) },
-    body: args.includes("--input") ? JSON.parse(readFileSync(0, "utf8")) : {},
+    ...{ dir: workerData, path, query: new URLSearchParams(query) },
+    body: args.includes("--input") ? JSON.parse(input) : {},
   };
   const known = args.find((arg) => arg.startsWith("If-None-Match: "))?.slice("If-None-Match: ".length);
   const answer = state.change((all) => answerTo(all, request, known));
-  if (answer === "lost") return fail(1, "EOF\n");
-  if (answer.status === "hang") return untilKilled();
+  if (answer === "lost") return { code: 1, stderr: "EOF" };
+  if (answer.status === "hang") return "hang";
   const lines = Object.entries(answer.headers ?? {}).map(([name, one]) => `${name}: ${one}\r\n`);
-  process.stdout.write(`HTTP/2.0 ${answer.status} X\r\n${lines.join("")}\r\n${answer.text ?? ""}`);
-  if (answer.status >= 300) fail(1, `gh: HTTP ${answer.status}\n`);
+  const stdout = `HTTP/2.0 ${answer.status} X\r\n${lines.join("")}\r\n${answer.text ?? ""}`;
+  return answer.status < 300 ? { code: 0, stdout } : { code: 1, stdout, stderr: `gh: HTTP ${answer.status}` };
 }
 
-/** No answer comes; ends with whoever waits for it. */
-function untilKilled() {
-  const { ppid } = process;
-  setInterval(() => process.ppid !== ppid && process.exit(1), 20);
+/** Arguments and input of a call end with NUL each; the answer is a line with the code, one of stderr, and stdout. */
+function serve(dir) {
+  const state = openState(dir);
+  const server = createServer((socket) => {
+    let asked = "";
+    socket.on("error", () => {});
+    socket.setEncoding("utf8").on("data", (text) => {
+      asked += text;
+      if (!asked.endsWith(`\0${END}\0`)) return;
+      const [input, ...args] = asked.split("\0").slice(0, -2).reverse();
+      const answer = answerAsGh(state, args.reverse(), input);
+      if (answer !== "hang") socket.end(`${answer.code}\n${answer.stderr ?? ""}\n${answer.stdout ?? ""}`);
+    });
+  });
+  server.listen(0, "127.0.0.1", () => writeFileSync(join(dir, "port"), `${server.address().port}\n`));
 }
 
-function fail(code, text) {
-  process.stderr.write(text);
-  process.exitCode = code;
-}
+const END = "end of the call";
+/** What the tests have for `gh`: a shell is there at once, and asks the thread that plays the server. */
+export const GH = (dir) => `#!/bin/bash
+until [ -s ${dir}/port ]; do sleep 0.05; done
+exec 3<>/dev/tcp/127.0.0.1/$(< ${dir}/port)
+input=
+case " $* " in *" --input "*) input=$(cat) ;; esac
+printf '%s\\0' "$@" "$input" '${END}' >&3
+read -r code <&3 && read -r said <&3 || exit 1
+cat <&3
+[ -z "$said" ] || echo "$said" >&2
+exit "$code"
+`;
+if (!isMainThread) serve(workerData);
 
 function answerTo(state, request, etag) {
   const asked = `${request.method} ${request.path}`;

@@ -193,16 +193,6 @@ describe("ralph stories import --github", () => {
     ]);
     expect(await p.ralph("stories", "import")).toMatchObject({ code: 2 });
   });
-
-  it("takes boxes that name an issue for what has to be done first", () => {
-    const body =
-      "- [ ] #4\n- [ ] https://github.com/octo/demo/issues/5\n- [ ] Works for #6 too\ndepends on #7, #8";
-    const known = new Set([4, 5, 6, 7, 8]);
-    expect(storyOf({ number: 1, title: "t", body }, known)).toMatchObject({
-      acceptanceCriteria: ["Works for #6 too"],
-      dependsOn: ["GH-4", "GH-5", "GH-7", "GH-8"],
-    });
-  });
 });
 
 describe("ralph doctor", () => {

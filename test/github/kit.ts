@@ -1,11 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { createProject, type Project, type Step } from "../kit.js";
-import { openState } from "./fake-gh.mjs";
-
-const GH = pathToFileURL(join(import.meta.dirname, "fake-gh.mjs")).href;
+import { Worker } from "node:worker_threads";
+import { atEnd, createProject, type Project, type Step } from "../kit.js";
+import { GH, openState } from "./fake-gh.mjs";
 
 /** What a person says; `more`: as GitHub has it. */
 interface Said {
@@ -19,10 +17,9 @@ interface Said {
 export function onGitHub(p: Project) {
   const dir = join(p.root, "github");
   mkdirSync(dir);
-  p.program(
-    "gh",
-    `#!${process.execPath}\n(async () => (await import(${JSON.stringify(GH)})).answerAsGh(${JSON.stringify(dir)}, process.argv.slice(2)))();\n`,
-  );
+  p.program("gh", GH(dir));
+  const server = new Worker(new URL("fake-gh.mjs", import.meta.url), { workerData: dir });
+  atEnd(() => void server.terminate());
   execFileSync("git", ["clone", "-q", "--bare", p.dir, join(dir, "git")]);
   p.sh(`git remote add origin https://github.com/octo/demo.git
 git config --global url.${dir}/git.insteadOf https://github.com/octo/demo.git

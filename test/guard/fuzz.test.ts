@@ -55,9 +55,7 @@ describe("what has to be refused", () => {
 
   it.each([
     ["warnings", [...Array.from({ length: 25 }, (_, at) => `cat d${at}/.env`), "rm -rf /"].join("; ")],
-    ["braces", `rm -rf / ; echo ${"{".repeat(120_000)}`],
     ["braces that are evaluated", `X='echo ${"{".repeat(60_000)}'; ${'eval "$X";'.repeat(12)} rm -rf /`],
-    ["brackets", `${"[".repeat(120_000)}; rm -rf /`],
     ["flags", `docker exec x 'rm ${"-r ".repeat(30_000)}'; rm -rf /`],
     ["a NUL, which no shell sees", "r\0m -rf /"],
   ])("is refused behind %s", (_, command) => {
@@ -109,20 +107,15 @@ it("judges a command the same however it is quoted, and with comments and blanks
 
 describe("what is long or deep", () => {
   const times = (text: string, count: number): string => text.repeat(count);
-  const loops = `${times("for a in 1 2 3 4 5 6 7 8; do ", 12)}echo $a;${times(" done;", 12)}`;
   it.each([
     ["a megabyte", times("x", 1 << 20), false],
     ["many commands", times("a;", 60_000), false],
-    ["a long pipe", `${times("a|", 20_000)}b`, false],
     ["deep substitutions", times("$(", 3000) + times(")", 3000), false],
-    ["deep groups", times("{ ", 5000), false],
     ["many arguments", `rm -rf ${times("x/y ", 20_000)}`, false],
-    ["a loop in a loop in a loop", loops, false],
     ["a function that calls itself", "f() { f; f; f; }; f", false],
     ["an eval of itself", `e='eval "$e"'; eval "$e"`, false],
     ["a text that doubles", `x=aaaa;${times("x=$x$x;", 40)}echo $x`, true],
     ["braces of braces", `echo ${times("{a,b}", 40)}`, true],
-    ["a long path", `cat ${times("a/", 30_000)}b`, true],
     ["a long text", `cat > x <<'EOF'\n${times("some words with $x and `y`\n", 3000)}EOF`, true],
     ["long code", `python3 -c "${times("print('a') ", 8000)}"`, true],
   ])("%s is decided", (_, command, allowed) => {

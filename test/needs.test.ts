@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { leftOutSuites, missingNeeds, ROOT_ONLY } from "../scripts/test-needs.mjs";
+import { leftOutSuites, ROOT_ONLY } from "../scripts/test-needs.mjs";
 import { temporaryFolder } from "./kit.js";
 
 const SCRIPT = join(import.meta.dirname, "../scripts/prepare-tests.mjs");
@@ -44,11 +44,6 @@ function prepare(env: NodeJS.ProcessEnv) {
 }
 
 describe("what the tests need", () => {
-  it("is complete where everything is on PATH", () => {
-    expect(missingNeeds({ ...HERE, PATH: pathWith(...ALL) })).toEqual([]);
-    expect(prepare({ PATH: pathWith(...ALL), CI: "true" })).toEqual({ status: 0, stderr: "" });
-  });
-
   it("leaves out the suites of a missing program, by name", () => {
     expect(leftOutSuites({ ...HERE, PATH: without("tmux") })).toEqual([
       "test/docs.test.ts",

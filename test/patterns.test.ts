@@ -5,19 +5,14 @@ describe("patterns of files", () => {
   it.each<[pattern: string, yes: string[], no: string[]]>([
     ["tests/**", ["tests", "tests/a", "tests/a/.b"], ["testsx", "x/tests/a"]],
     ["tests", ["tests", "tests/a/b"], ["tests.md"]],
-    ["./tests//", ["tests/a"], ["test"]],
     ["prd.md", ["prd.md"], ["prdxmd", "docs/prd.md"]],
     ["*.md", ["a.md", ".md"], ["x/a.md", "a.mdx"]],
     ["**/*.test.ts", ["a.test.ts", "x/y/a.test.ts"], ["a.test.tsx"]],
-    ["a/**/b", ["a/b", "a/x/y/b"], ["a/xb"]],
     ["src/[a-c]?/{one,two}.ts", ["src/ax/one.ts", "src/cy/two.ts"], ["src/dx/one.ts", "src/a/one.ts"]],
-    ["[!a]b", ["cb"], ["ab", "/b"]],
     ["a{*,b?}c", ["axxc", "abxc"], ["a/c"]],
-    ["x\\*y", ["x*y"], ["xzy"]],
     ["a+(b)", ["a+(b)"], ["aab"]],
     ["app/(group)/[id]", ["app/(group)/[id]/page.tsx"], ["app/group/x"]],
     ["**", ["a", "a/b"], []],
-    [".", ["a", "a/b"], []],
   ])("%s", (pattern, yes, no) => {
     const { match } = compilePatterns([pattern]);
     expect([yes.filter((path) => !match(path)), no.filter(match)]).toEqual([[], []]);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { HOOK_NAMES } from "../src/commands/hook.js";
@@ -27,11 +27,6 @@ test("the plugin has the version of the package, and so has its entry in the mar
   expect(manifest.version).toBe(version);
   expect(plugins).toEqual([{ name, source: "./plugin", version, description }]);
   expect(files).toEqual(expect.arrayContaining([".claude-plugin", "plugin"]));
-});
-
-test("its hooks are found by their place and are not named a second time", () => {
-  expect(manifest.hooks).toBeUndefined();
-  expect(existsSync(join(ROOT, "plugin/hooks/hooks.json"))).toBe(true);
 });
 
 test("its hooks call commands that ralph has", () => {
@@ -74,16 +69,6 @@ test("the example in its skill is a list of stories that ralph takes", async () 
   const { checkTasks } = await import("../src/recipes/stories/rules.js");
   expect(checkTasks(example, { skipReview: false, reviewCap: 5 }).findings).toEqual([]);
   expect(skill).toMatch(/^---\nname: ralph-plan\ndescription: .*\/ralph-plan.*\n---\n/);
-});
-
-test("its marketplace is the clone: the source that it names is the plugin", () => {
-  const { name, plugins } = read<{ name: string; plugins: { name: string; source: string }[] }>(
-    ".claude-plugin/marketplace.json",
-  );
-  const [{ name: plugin, source } = { name: "", source: "" }] = plugins;
-  expect(existsSync(join(ROOT, source, ".claude-plugin/plugin.json"))).toBe(true);
-  const page = readFileSync(join(ROOT, "docs/reference/hooks.md"), "utf8");
-  expect(page).toContain(`/plugin install ${plugin}@${name}`);
 });
 
 test.each(["run", "status"])("/ralph:%s names commands and flags that ralph has", async (name) => {

@@ -41,44 +41,26 @@ const COMMITS: Partial<AskOptions> = { gitFolders: ["/home/dev/p/.git"], help: "
 const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][] = [
   ["claude", {}, `${CLAUDE} ${SKIP}`],
   ["claude", { mode: "text" }, `claude -p --output-format text ${SKIP}`],
-  ["claude", { model: "opus" }, `${CLAUDE} --model opus ${SKIP}`],
   ["claude", { permissions: "edits" }, `${CLAUDE} --permission-mode acceptEdits`],
-  ["claude", { permissions: "ask" }, CLAUDE],
   ["claude", flags("--no-auto-compact"), `${CLAUDE} ${SKIP} --no-auto-compact`],
   ["claude", { model: "opus", ...flags("--model=sonnet") }, `${CLAUDE} ${SKIP} --model=sonnet`],
-  ["claude", flags("--permission-mode plan"), `${CLAUDE} --permission-mode plan`],
   ["claude", { permissions: "edits", ...flags(SKIP) }, `${CLAUDE} ${SKIP}`],
-  [
-    "claude",
-    flags("--output-format json"),
-    `claude -p --verbose --include-partial-messages ${SKIP} --output-format json`,
-  ],
   [
     "claude",
     flags("-p --verbose --include-partial-messages"),
     `claude --output-format stream-json ${SKIP} -p --verbose --include-partial-messages`,
   ],
   ["claude", { maxCostUsd: 1.5 }, `${CLAUDE} ${SKIP} --max-budget-usd 1.5`],
-  ["claude", { maxCostUsd: 0 }, `${CLAUDE} ${SKIP}`],
   ["claude", { maxCostUsd: 1.5, ...flags("--max-budget-usd 1") }, `${CLAUDE} ${SKIP} --max-budget-usd 1`],
   ["/opt/bin/claude --add-dir ..", {}, `/opt/bin/${CLAUDE} ${SKIP} --add-dir ..`],
 
   ["codex", {}, `codex exec --json ${SANDBOX} -`],
   ["codex", { mode: "text" }, `codex exec -o ${SCRATCH}/answer.txt ${SANDBOX} -`],
-  ["codex", { model: "gpt-5.5" }, `codex exec --json --model gpt-5.5 ${SANDBOX} -`],
   ["codex", { permissions: "all" }, `codex exec --json ${BYPASS} -`],
-  ["codex", { permissions: "ask" }, "codex exec --json -"],
   ["codex", { help: "  --full-auto  Low-friction mode" }, "codex exec --json --full-auto -"],
   ["codex", COMMITS, `codex exec --json ${SANDBOX} --add-dir /home/dev/p/.git -`],
-  [
-    "codex",
-    { ...COMMITS, permissions: "edits" },
-    `codex exec --json ${SANDBOX} --add-dir /home/dev/p/.git -`,
-  ],
   ["codex", { ...COMMITS, permissions: "all" }, `codex exec --json ${BYPASS} -`],
-  ["codex", { ...COMMITS, permissions: "ask" }, "codex exec --json -"],
   ["codex", { ...COMMITS, help: "" }, `codex exec --json ${SANDBOX} -`],
-  ["codex", { ...COMMITS, ...flags("-s read-only") }, "codex exec --json -s read-only -"],
   ...["--sandbox workspace-write", "-s workspace-write", "--sandbox=workspace-write", "--full-auto"].map(
     (given): (typeof COMMANDS)[number] => [
       "codex",
@@ -87,68 +69,43 @@ const COMMANDS: [line: string, options: Partial<AskOptions>, expected: string][]
     ],
   ),
   ["codex", { inRepository: false }, `codex exec --json ${SANDBOX} --skip-git-repo-check -`],
-  [
-    "codex",
-    { inRepository: false, ...flags("--skip-git-repo-check") },
-    `codex exec --json ${SANDBOX} --skip-git-repo-check -`,
-  ],
-  ["codex", flags("--full-auto"), "codex exec --json --full-auto -"],
   ["codex", flags("--sandbox=read-only"), "codex exec --json --sandbox=read-only -"],
   ["codex", flags(BYPASS), `codex exec --json ${BYPASS} -`],
   ["codex", { model: "gpt-5.5", ...flags("-m o3") }, `codex exec --json ${SANDBOX} -m o3 -`],
-  ["codex", flags("--json"), `codex exec ${SANDBOX} --json -`],
   ["codex", { mode: "text", ...flags("-o mine.txt") }, `codex exec ${SANDBOX} -o mine.txt -`],
   ["codex exec --oss", {}, `codex exec --json ${SANDBOX} --oss -`],
 
   ["amp", {}, `amp --stream-json ${ALLOW} -x`],
   ["amp", { mode: "text" }, `amp ${ALLOW} -x`],
-  ["amp", { permissions: "ask" }, "amp --stream-json -x"],
   ["amp", { help: "  --settings-file" }, `amp --stream-json --settings-file ${SCRATCH}/amp-settings.json -x`],
   ["amp", { help: "  --settings-file", ...flags(ALLOW) }, `amp --stream-json ${ALLOW} -x`],
-  [
-    "amp",
-    { help: "none", ...flags("--settings-file a.json") },
-    "amp --stream-json --settings-file a.json -x",
-  ],
   [
     "amp",
     { help: `  ${ALLOW}`, ...flags("--settings-file a.json") },
     `amp --stream-json ${ALLOW} --settings-file a.json -x`,
   ],
-  ["amp", flags("--stream-json"), `amp ${ALLOW} --stream-json -x`],
   ["amp -x", {}, `amp --stream-json ${ALLOW} -x`],
 
   ["gemini", {}, "gemini --output-format stream-json --yolo --skip-trust"],
   ["gemini", { mode: "text" }, "gemini --output-format text --yolo --skip-trust"],
-  ["gemini", { model: "pro" }, "gemini --output-format stream-json --model pro --yolo --skip-trust"],
   [
     "gemini",
     { permissions: "edits" },
     "gemini --output-format stream-json --approval-mode auto_edit --skip-trust",
   ],
-  ["gemini", { permissions: "ask" }, "gemini --output-format stream-json"],
   ["gemini", flags("-y"), "gemini --output-format stream-json --skip-trust -y"],
   [
     "gemini",
     flags("--approval-mode plan"),
     "gemini --output-format stream-json --skip-trust --approval-mode plan",
   ],
-  ["gemini", flags("-o json"), "gemini --yolo --skip-trust -o json"],
-  [
-    "gemini",
-    { model: "pro", ...flags("-m flash") },
-    "gemini --output-format stream-json --yolo --skip-trust -m flash",
-  ],
 
   ["opencode", {}, "opencode run --format json"],
   ["opencode", { mode: "text" }, "opencode run"],
-  ["opencode", { model: "a/b" }, "opencode run --format json --model a/b"],
   ["opencode", { help: "  --auto" }, "opencode run --format json --auto"],
-  ["opencode", { help: "  --auto", permissions: "ask" }, "opencode run --format json"],
   ["opencode", { help: `  ${SKIP}` }, `opencode run --format json ${SKIP}`],
   ["opencode", { help: "  --auto", ...flags("--yolo") }, "opencode run --format json --yolo"],
   ["opencode", { help: "  --auto", ...flags(SKIP) }, `opencode run --format json ${SKIP}`],
-  ["opencode", flags("--format default"), "opencode run --format default"],
   ["opencode run --agent build", {}, "opencode run --format json --agent build"],
 
   ["my-agent --fast", flags("--more"), "my-agent --fast --more"],
@@ -178,19 +135,6 @@ test("amp without its flag is told by a settings file", async () => {
     files: { [path]: '{"amp.dangerouslyAllowAll":true}' },
     stdin: "Do it.",
   });
-});
-
-test("codex in text mode says where its answer will be", async () => {
-  expect(await commandOf("codex", { mode: "text" })).toEqual({
-    file: "codex",
-    args: ["exec", "-o", `${SCRATCH}/answer.txt`, "--sandbox", "workspace-write", "-"],
-    stdin: "Do it.",
-    answerFile: `${SCRATCH}/answer.txt`,
-  });
-});
-
-test("a plain command reads its prompt from stdin", async () => {
-  expect(await commandOf("my-agent --fast")).toEqual({ file: "my-agent", args: ["--fast"], stdin: "Do it." });
 });
 
 test("a plain command gets its prompt in a file", async () => {

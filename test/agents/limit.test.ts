@@ -13,9 +13,7 @@ describe("the time at which a limit ends", () => {
   test.each([
     // words, now, expected, own time zone
     ["resets 1pm (Asia/Seoul)", "2026-11-15T01:00Z", "2026-11-15T04:00Z"],
-    ["resets 1pm (Asia/Seoul)", "2026-11-15T04:05Z", "2026-11-15T04:00Z"],
     ["resets 4pm (Europe/Berlin)", "2026-07-01T08:00Z", "2026-07-01T14:00Z"],
-    ["resets 4:30pm (Europe/Berlin)", "2026-11-15T08:00Z", "2026-11-15T15:30Z"],
     ["resets 12am (America/New_York)", "2026-11-15T20:00Z", "2026-11-16T05:00Z"],
     // Clocks change in the night between: 25 and 23 hours.
     ["resets 8am (Europe/Berlin)", "2026-10-24T06:30Z", "2026-10-25T07:00Z"],
@@ -25,21 +23,13 @@ describe("the time at which a limit ends", () => {
     ["resets Nov 16, 5am (Asia/Tokyo)", "2026-11-15T12:00Z", "2026-11-15T20:00Z"],
     ["resets Jan 2 at 5am", "2026-12-30T12:00Z", "2027-01-02T05:00Z", "UTC"],
     ["try again at Nov 16th, 2026 5:13 AM.", "2026-11-15T12:00Z", "2026-11-16T05:13Z", "UTC"],
-    ["resets 17:00 UTC", "2026-11-15T12:00Z", "2026-11-15T17:00Z", "Asia/Tokyo"],
     ["resets tomorrow at 9am", "2026-11-30T12:00Z", "2026-12-01T09:00Z", "UTC"],
     ["resets at 2026-11-16T05:00:00Z", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
-    ["resets Dec 31 at 11pm", "2027-01-01T01:00Z", "2026-12-31T23:00Z", "UTC"],
-    ["resets 1:30am (America/New_York)", "2026-11-01T05:10Z", "2026-11-01T05:30Z"],
-    ["resets 3pm PST", "2026-11-15T12:00Z", "2026-11-15T23:00Z"],
     ["resets 5pm UTC+2", "2026-11-15T12:00Z", "2026-11-15T15:00Z", "Asia/Tokyo"],
-    ["resets at 2026-11-16 05:00:00 UTC", "2026-11-15T12:00Z", "2026-11-16T05:00Z", "Asia/Tokyo"],
     ["resets at 2026-11-16 05:00", "2026-11-15T12:00Z", "2026-11-15T20:00Z", "Asia/Tokyo"],
-    ["try again in about 2 hours", "2026-11-15T12:00Z", "2026-11-15T14:00Z"],
     ["resets at midnight", "2026-11-15T12:00Z", "2026-11-16T00:00Z"],
-    ["resets tomorrow at noon", "2026-11-15T12:00Z", "2026-11-16T12:00Z"],
     ["retry-after: Mon, 16 Nov 2026 05:00:00 GMT", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
     ["retry-after-ms: 1500", "2026-11-15T12:00Z", "2026-11-15T12:00:01.5Z"],
-    ["try again in 3 hours 12 minutes", "2026-11-15T12:00Z", "2026-11-15T15:12Z"],
     ["try again in 1 day, 2 hours and 5 minutes.", "2026-11-15T12:00Z", "2026-11-16T14:05Z"],
     ["Your quota will reset after 3h12m30s.", "2026-11-15T12:00Z", "2026-11-15T15:12:30Z"],
     ['"retryDelay":"34s"', "2026-11-15T12:00Z", "2026-11-15T12:00:34Z"],
@@ -48,35 +38,16 @@ describe("the time at which a limit ends", () => {
     // The 15th is a Sunday.
     ["resets on Monday, Nov 16 at 9:00 AM UTC", "2026-11-15T12:00Z", "2026-11-16T09:00Z", "Asia/Tokyo"],
     ["resets Tue 5am", "2026-11-15T12:00Z", "2026-11-17T05:00Z"],
-    ["resets 16th of November 2026, 05:00", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
-    ["resets 11pm tomorrow", "2026-11-15T12:00Z", "2026-11-16T23:00Z"],
-    ["resets at 3pm Europe/Berlin", "2026-11-15T12:00Z", "2026-11-15T14:00Z"],
     ["Your limit will reset at 7pm (America/New_York).", "2026-07-15T12:00Z", "2026-07-15T23:00Z"],
     ["resets at midnight Pacific Time", "2026-11-15T12:00Z", "2026-11-16T08:00Z"],
-    ["resets 5pm (PT)", "2026-07-15T12:00Z", "2026-07-16T00:00Z"],
-    ["Access resets at 3:00 PM AEDT.", "2026-11-14T22:00Z", "2026-11-15T04:00Z"],
     ['"resets_at":1794769134', "2026-11-15T12:00Z", "2026-11-15T18:58:54Z"],
     ['"resets_in_seconds":11520', "2026-11-15T12:00Z", "2026-11-15T15:12Z"],
     ["retry after 2026-11-16T05:00:00Z", "2026-11-15T12:00Z", "2026-11-16T05:00Z"],
-    ["retry after 30", "2026-11-15T12:00Z", "2026-11-15T12:00:30Z"],
     ["Please wait 5 minutes before trying again", "2026-11-15T12:00Z", "2026-11-15T12:05Z"],
-    ["Try again in an hour.", "2026-11-15T12:00Z", "2026-11-15T13:00Z"],
-    ["Try again in less than a minute", "2026-11-15T12:00Z", "2026-11-15T12:01Z"],
     ["Please try again in 193ms.", "2026-11-15T12:00Z", "2026-11-15T12:00:00.193Z"],
-    ["try again in 1 week", "2026-11-15T12:00Z", "2026-11-22T12:00Z"],
-    ["retryDelay: '34s'", "2026-11-15T12:00Z", "2026-11-15T12:00:34Z"],
-    ["resets 17:00 16 Nov", "2026-11-15T12:00Z", "2026-11-16T17:00Z"],
-    ["resets 5am (Asia/Seoul) on Nov 17", "2026-11-15T12:00Z", "2026-11-16T20:00Z"],
-    ["resets today at 5pm", "2026-11-15T12:00Z", "2026-11-15T17:00Z"],
-    ["resets later today at 5pm (Europe/Berlin)", "2026-11-15T12:00Z", "2026-11-15T16:00Z"],
-    ["resets at 2026-11-16 05:00 Europe/Berlin", "2026-11-15T12:00Z", "2026-11-16T04:00Z"],
-    ["resets at 2026-11-16T05:00:00+02:00", "2026-11-15T12:00Z", "2026-11-16T03:00Z"],
     ["You will regain access on 2026-12-01 at 00:00 UTC.", "2026-11-15T12:00Z", "2026-12-01T00:00Z"],
     ['"retry_after": 3600', "2026-11-15T12:00Z", "2026-11-15T13:00Z"],
-    ['"retry_after_seconds": 60', "2026-11-15T12:00Z", "2026-11-15T12:01Z"],
     ["(retry 2 of 5) · resets 1pm (Asia/Seoul)", "2026-11-15T01:00Z", "2026-11-15T04:00Z"],
-    ["resets 1pm (Nowhere/Town), resets 1pm (Asia/Seoul)", "2026-11-15T01:00Z", "2026-11-15T04:00Z"],
-    ["resets \t  1pm\n   (Asia/Seoul)", "2026-11-15T01:00Z", "2026-11-15T04:00Z"],
   ])("%s, said at %s, is %s", (words, now, expected, zone = "UTC") => {
     expect(resetTime(words, new Date(now), zone)).toEqual(new Date(expected));
   });
@@ -85,15 +56,12 @@ describe("the time at which a limit ends", () => {
     "You've hit your limit",
     "resets soon",
     "retry-after: ",
-    "retry-after:\n5",
     "resets 1pm (Nowhere/Town)",
     "resets 25:00",
     "resets 5",
     "resets Nov 31 at 5am",
-    "try again in 3 moons",
     "try again later",
     "(retry 2 of 5)",
-    "resets at 2026-11-16 05:00 (Nowhere/Town)",
     "",
   ])("%s does not tell it", (words) => {
     expect(resetTime(words, new Date("2026-11-15T12:00Z"), "UTC")).toBeUndefined();
@@ -104,41 +72,28 @@ describe("an agent's own error text", () => {
   test.each([
     "You've hit your limit · resets 1pm (Asia/Seoul)",
     "You’ve hit your session limit · resets 4pm (Europe/Berlin)",
-    "5-hour limit reached ∙ resets 3pm",
     "API Error: Request rejected (429) · Rate limit reached",
-    'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"x"}}',
     "exceeded retry limit, last status: 429 Too Many Requests",
     "You've hit your usage limit. Upgrade to Pro or try again in 3 hours 12 minutes.",
     '[API Error: {"error":{"code":429,"message":"Resource exhausted","status":"RESOURCE_EXHAUSTED"}}]',
     "TerminalQuotaError: You have exhausted your daily quota on this model.",
     "You exceeded your current quota, please check your plan and billing details.",
     "Rate limit reached for gpt-5 in organization org-x on tokens per min. Please try again in 1.3s.",
-    "exit code 1: Usage limit reached. Try again in 5 minutes",
-    "stream disconnected before completion: Rate limit reached for gpt-5 on tokens. Please try again in 12s",
     "stream error: exceeded retry limit, last status: 429 Too Many Requests; retrying 1/5 in 193ms",
-    'got status: 429 Too Many Requests. {"error":{}}',
     "You're out of extra usage · resets 3pm",
     "Attempt 3 failed with status 429. Retrying with backoff...",
-    "You've reached the usage limit for your plan. Resets at 5pm",
     "Limit reached · resets 4pm · /upgrade to increase your usage limit",
     "⚠ Usage limit reached · limit resets 6:58pm",
     "\u001b[31mYou've hit your limit · resets 1pm (Asia/Seoul)\u001b[39m",
     'API Error (429 {"type":"error","error":{"type":"rate_limit_error","message":"x"}}) · Retrying in 5 seconds…',
-    "API Error: This request would exceed your account's rate limit. Please try again later.",
     "Your workspace is out of credits. Add credits to continue.",
     "⚡ You have reached your daily gemini-2.5-pro quota limit.",
-    "Quota exceeded for quota metric 'Requests' and limit 'Requests per day'",
     "AI_RetryError: Failed after 3 attempts. Last error: Too Many Requests",
     "ThrottlingException: Too many tokens, please wait before trying again.",
-    "429 status code (no body)",
     "Error code: 429 - {'error': {'message': 'Rate limit reached'}}",
     "You have been rate limited. Please try again in 20s.",
-    "429 You exceeded your current quota, please check your plan and billing details.",
     "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
-    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits."}}',
-    "You exceeded your input tokens per minute rate limit.",
     "Resource has been exhausted (e.g. check quota).",
-    "Rate limited: try again in 20s",
   ])("tells of a limit: %s", (text) => {
     expect(tellsOfLimit(text)).toBe(true);
   });
@@ -146,38 +101,23 @@ describe("an agent's own error text", () => {
   test.each([
     "I added a retry for HTTP 429 and the rate limit is handled now.",
     "The tests fail because you've hit your limit of 3 retries in the code",
-    "rate limit reached handling was added to the client",
     "Installed ratelimit 2.2.1",
     "exit code 1: npm ERR! 429 Too Many Requests - GET /left-pad",
-    "exit code 1: ratelimit: command not found",
     "API Error: 500 Internal server error",
-    "stream disconnected before completion: stream closed before response.completed",
     "You're out of usage examples to copy",
     "Resource exhausted the patience of the test",
     "429 tests failed",
-    "Request failed with status code 429 in the test",
     "Too many requests are made by this loop",
     "rate limiting detected. Automatically switching from gemini-2.5-pro to gemini-2.5-flash",
-    "Limit reached: 100 files were listed",
     "Context limit reached · /compact or /clear to continue",
-    "You've reached the limit for this folder",
-    "Your workspace is out of date",
     "Selected model is at capacity. Please try a different model.",
     "Approaching usage limit · resets at 7pm",
-    "You've used 90% of your session limit · resets 4pm",
     "express-rate-limit: 429 handler added",
     "You've hit your limit switch in the motor driver",
-    "You have exceeded your 200000 token context limit.",
-    "You have exceeded your disk quota",
-    "You have reached the file limit for your plan",
     "Max limit exceeded (maxBuffer)",
-    "The limit was exceeded",
     "Resource exhausted: out of file handles",
     "AssertionError: Rate limit exceeded",
-    "ExpectationNotMetError: Too many requests",
     "Rate limited: the middleware is tested, two tests still fail",
-    "Rate limited. The middleware is tested, two tests still fail",
-    "429 you should see is not there",
     "",
   ])("does not: %s", (text) => {
     expect(tellsOfLimit(text)).toBe(false);
@@ -187,9 +127,7 @@ describe("an agent's own error text", () => {
 test.each([
   ["Not authenticated. Run `cursor-agent login`.", true],
   ["Error: unable to authenticate with the provider", true],
-  ["No authentication method configured", true],
   ["Missing bearer or basic authentication in header", true],
-  ["You need to authenticate first", true],
   ["the push failed: run gh auth login", false],
   ["I added tests for the login", false],
 ])("%s tells that nobody is signed in: %j", (text, isSo) => {
@@ -307,8 +245,6 @@ describe("a usage limit", () => {
     [{ "retry-after": "30" }, "2026-11-15T12:00:30.000Z"],
     [{ "retry-after-ms": "1500" }, "2026-11-15T12:00:01.500Z"],
     [{ "retry-after-ms": "1500", "retry-after": "2" }, "2026-11-15T12:00:01.500Z"],
-    [{ "Retry-After": "30" }, "2026-11-15T12:00:30.000Z"],
-    [{ "retry-after": "Mon, 16 Nov 2026 05:00:00 GMT" }, "2026-11-16T05:00:00.000Z"],
     [{ "retry-after": "" }, null],
     [{ "retry-after": "soon", "retry-after-ms": "-5" }, null],
   ])("has the time of the headers %j", (responseHeaders, resetsAt) => {
@@ -346,12 +282,6 @@ describe("a usage limit", () => {
     expect(ended(report({ type: "result", error }), { stderr }) !== undefined).toBe(isOne);
   });
 
-  it("has the time that an agent dumps after its words", () => {
-    const stderr =
-      "Attempt 1 failed with status 429. Retrying with backoff...\n  details: [\n    retryDelay: '34s'\n  ]\n";
-    expect(ended(emptyReport(), { stderr })).toMatchObject({ resetsAt: "2026-11-15T12:00:34.000Z" });
-  });
-
   it("is paid extra usage when the agent was ended for it", () => {
     const info = { status: "allowed", isUsingOverage: true, resetsAt: 1794747600 };
     const seen = report(...line({ type: "rate_limit_event", rate_limit_info: info }));
@@ -361,28 +291,17 @@ describe("a usage limit", () => {
   const talks = "You've hit your limit · resets 1pm (Asia/Seoul)";
   test.each([
     ["a server that fails", recorded(claude.parse, "claude/2.1.325/e500-noretry.ndjson"), {}],
-    ["what an agent says before it fails", report({ type: "text", text: talks }), { finalMessage: talks }],
     ["a limit that was over before it failed", report(...rejected, tool), {}],
     [
       "a limit that it got over",
       report(...rejected, { type: "result", text: "done" }),
       { error: null, finalMessage: "done" },
     ],
-    [
-      "another failure after it",
-      report(...rejected, ...line({ ...field, api_error_status: 500, result: "x" })),
-      {},
-    ],
     ["a stray line before its work", report(...claude.parse("Usage limit reached"), tool), {}],
     [
       "a server that fails, though a server of tools is asked too often",
       report(...line({ ...field, api_error_status: 500, result: "API Error: 500 boom" })),
       { stderr: "Too many requests\n" },
-    ],
-    [
-      "a server that failed until it was silent, though a server of tools is asked too often",
-      report({ type: "error", message: "overloaded", status: 529 }),
-      { stopped: "inactivity", error: "inactivity", stderr: "Too many requests\n" },
     ],
     [
       "what a plain command says of its work",

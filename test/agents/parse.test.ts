@@ -34,12 +34,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     { type: "rate_limit_event", rate_limit_info: { status: "rejected", resetsAt: "soon" } },
     [{ type: "rate_limit", status: "rejected" }],
   ],
-  [
-    "a message whose content is a string",
-    "claude",
-    blocks("assistant", "Hello."),
-    [{ type: "text", text: "Hello." }],
-  ],
   ["a subagent's prompt", "claude", blocks("user", "do it", { parent_tool_use_id: "t1" }), []],
   [
     "a to-do list of Claude",
@@ -73,12 +67,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     ],
   ],
   [
-    "a tool result that is a string",
-    "claude",
-    blocks("user", [{ type: "tool_result", tool_use_id: "t1", content: "one\ntwo\n" }]),
-    [{ type: "tool_end", id: "t1", isError: false, output: "one\ntwo\n", lines: 2, chars: 8 }],
-  ],
-  [
     "a tool result that is a list of blocks",
     "claude",
     blocks("user", [
@@ -94,12 +82,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
       },
     ]),
     [{ type: "tool_end", id: "t1", isError: true, output: "one\n[image]\ntwo", lines: 3, chars: 15 }],
-  ],
-  [
-    "a tool result without content",
-    "amp",
-    blocks("user", [{ type: "tool_result", tool_use_id: "t1" }]),
-    [{ type: "tool_end", id: "t1", isError: false, output: "", lines: 0, chars: 0 }],
   ],
   [
     "a long tool result, of which the beginning is kept",
@@ -151,51 +133,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
       },
     ],
   ],
-  [
-    "a command of Codex that failed",
-    "codex",
-    {
-      type: "item.completed",
-      item: { id: "1", type: "command_execution", aggregated_output: "no", exit_code: 3 },
-    },
-    [{ type: "tool_end", id: "1", isError: true, output: "no", lines: 1, chars: 2 }],
-  ],
-  [
-    "files that Codex changed",
-    "codex",
-    {
-      type: "item.completed",
-      item: {
-        id: "1",
-        type: "file_change",
-        status: "completed",
-        changes: [{ path: "a.ts", kind: "add" }, { path: "b.ts" }],
-      },
-    },
-    [{ type: "tool_end", id: "1", isError: false, output: "add a.ts\nb.ts", lines: 2, chars: 13 }],
-  ],
-  [
-    "a tool of a server that Codex calls",
-    "codex",
-    { type: "item.started", item: { id: "1", type: "mcp_tool_call", server: "docs", tool: "search" } },
-    [{ type: "tool_start", id: "1", name: "docs.search", input: "" }],
-  ],
-  [
-    "a command of OpenCode that failed",
-    "opencode",
-    {
-      type: "tool_use",
-      part: {
-        tool: "bash",
-        callID: "1",
-        state: { status: "completed", input: { command: "false" }, output: "", metadata: { exit: 1 } },
-      },
-    },
-    [
-      { type: "tool_start", id: "1", name: "bash", input: "false" },
-      { type: "tool_end", id: "1", isError: true, output: "", lines: 0, chars: 0 },
-    ],
-  ],
 ];
 
 test.each(LINES)("%s", (_, name, line, events) => {
@@ -232,10 +169,6 @@ test.each(agents.filter(({ name }) => name !== "command"))(
 
 test("an unknown line is kept to its beginning", () => {
   expect(agent("claude").parse("x".repeat(100_000))).toEqual([{ type: "unknown", line: "x".repeat(500) }]);
-});
-
-test("a carriage return before the line feed changes nothing", () => {
-  expect(agent("codex").parse('{"type":"error","message":"m"}\r')).toEqual([{ type: "error", message: "m" }]);
 });
 
 test("input and content that are nested very deep do not throw", () => {

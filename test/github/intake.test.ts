@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Forge } from "../../src/github/forge.js";
-import { storyOf } from "../../src/github/issue-text.js";
 import { renew, standingClaim } from "../../src/github/markers.js";
 import { livingLoops } from "../../src/records/lock.js";
 import { eventually, type Step } from "../kit.js";

@@ -35,13 +35,6 @@ describe("the context monitor", () => {
     expect(told).toEqual([undefined, "50", undefined, "60", "80", undefined, undefined, "90", undefined]);
   });
 
-  it("a file that somebody else put there silences nothing", async () => {
-    const { at, home } = sessions();
-    await at(50);
-    writeFileSync(join(home, "hooks/context-s1/.DS_Store"), "");
-    expect(await at(60)).toBe("60");
-  });
-
   it("tells one of many hooks that run at the same time", async () => {
     const { at } = sessions();
     const told = await Promise.all(Array.from({ length: 8 }, () => at(75)));
@@ -54,13 +47,6 @@ describe("the context monitor", () => {
     await at(75, "s2");
     await start("s1");
     expect([await at(75, "s1"), await at(75, "s2")]).toEqual(["70", undefined]);
-  });
-
-  it("goes on where it was after the context was compacted", async () => {
-    const { at, start } = sessions();
-    await at(75);
-    await start("s1", "compact");
-    expect(await at(75)).toBeUndefined();
   });
 
   it.each(["../../escape", "..", "/etc/passwd", "a b\nc", "é"])(
@@ -102,17 +88,13 @@ describe("the context monitor", () => {
     [undefined, 200_000],
     ["1000000", 1_000_000],
     ["-5", 200_000],
-    ["large", 200_000],
-    ["Infinity", 200_000],
   ])("takes CLAUDE_CONTEXT_WINDOW=%s for %d tokens", (given, tokens) => {
     expect(windowOf({ CLAUDE_CONTEXT_WINDOW: given })).toBe(tokens);
   });
 
   it.each([
     [50, "[NOTICE] About 50% of the context window is used. Be mindful of remaining space. Plan to finish"],
-    [60, "[NOTICE] About 60%"],
     [70, "[WARNING] About 70% of the context window is used. Finish your current task and commit soon."],
-    [80, "[WARNING] About 80%"],
     [90, "[CRITICAL] About 90% of the context window is used. Wrap up immediately. Do NOT start new work."],
   ] as const)("says at %d percent how urgent it is and what to do", (threshold, text) => {
     const [stories, loop] = (["stories", "loop"] as const).map((to) => JSON.stringify(alert(threshold, to)));

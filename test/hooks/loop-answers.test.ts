@@ -16,11 +16,6 @@ describe("the loop's answer to a stop", () => {
     expect(await answers.stop?.(INPUT)).toEqual({ decision: "block", reason: "not yet" });
   });
 
-  it("is nothing when the recipe has none", async () => {
-    const { answers } = answering(async () => undefined);
-    expect(await answers.stop?.(INPUT)).toBeUndefined();
-  });
-
   it("is not given for a recipe that lets every agent stop", () => {
     expect(Object.keys(answering().answers)).toEqual(["context"]);
   });

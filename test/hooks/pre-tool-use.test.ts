@@ -41,7 +41,6 @@ it.each([
   ["a mark in front", '\uFEFF{"tool_name":"Bash","tool_input":{"command":"rm -rf ~"}}'],
   ["a text", '{"tool_name":"Bash","tool_input":"rm -rf ~"}'],
   ["JSON in a text", '{"tool_name":"Bash","tool_input":"{\\"command\\":\\"rm -rf ~\\"}"}'],
-  ["words", '{"tool_name":"Bash","tool_input":["rm","-rf","~"]}'],
   ["a folder", '{"tool_name":"exec_command","tool_input":{"cmd":"rm -rf *","workdir":"/home"}}'],
 ])("is not led astray by %s", (_, text) => {
   const guard = guardOf(temporaryFolder(), { HOME: "/home/somebody" });

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type HookInput, readInput } from "../../src/hooks/hook.cjs";
@@ -68,10 +68,6 @@ describe("a stop", () => {
     }
   });
 
-  it("is fine where no loop is at work, whatever the stories say", async () => {
-    expect(await stopping(project({ tasks: "{oops" }))).toEqual(ALLOWED);
-  });
-
   it("is fine when the stories are in order and everything is committed", async () => {
     const active = { iterationMode: "implement", preIterationSnapshot: SNAPSHOT };
     const story = { ...STORY, reviewStatus: "needs_review", notes: "did it" };
@@ -129,11 +125,8 @@ describe("a stop", () => {
 
   it.each<[string, object | string]>([
     ["no snapshot", { iterationMode: "implement" }],
-    ["no mode", { preIterationSnapshot: SNAPSHOT }],
-    ["a mode that nobody knows", { iterationMode: "x", preIterationSnapshot: SNAPSHOT }],
     ["a snapshot that makes no sense", { iterationMode: "implement", preIterationSnapshot: { "US-001": 1 } }],
     ["a marker that is no JSON", "{oops"],
-    ["an empty marker", ""],
   ])("is judged by the state alone, with a warning, with %s", async (_, active) => {
     expect(await stopping(project({ tasks: tasks(APPROVED), active }))).toEqual({
       ...ALLOWED,
@@ -164,12 +157,6 @@ describe("a stop", () => {
     const stopped = async (again: boolean) =>
       (await stopping(p, { ...sent, stop_hook_active: again }, { ...p.env, ...env })).decision;
     expect([await stopped(false), await stopped(true)]).toEqual(["block", undefined]);
-  });
-
-  it("does not wait for a pipe in the place of the stories", async () => {
-    const p = project({ active: {} });
-    execFileSync("sh", ["-c", "rm ralph/tasks.json && mkfifo ralph/tasks.json"], { cwd: p.dir });
-    expect((await stopping(p)).reason).toContain("ralph/tasks.json does not exist");
   });
 
   it("is the loop's to judge where it answers itself", async () => {

@@ -226,8 +226,6 @@ describe("being stuck", () => {
       3,
     ],
     ["the same though checks write files", { verdicts: [FAILED], everyTree: [..."AABBCCDD"] }, "stuck", 3],
-    ["anew when a file was changed", { verdicts: [FAILED], trees: [..."aabbbb"] }, "stuck", 5],
-    ["anew when the failure is another one", { verdicts: failing("aab") }, "stuck", 5],
     [
       "back and forth between the same states",
       { verdicts: failing("bababa"), trees: [..."ABABAB"] },
@@ -250,8 +248,6 @@ describe("being stuck", () => {
       "max_iterations",
       10,
     ],
-    ["not a check that fails in turns", { verdicts: failing("aabbaabbaa") }, "max_iterations", 10],
-    ["not before a limit", { verdicts: [FAILED], limits: { maxIterations: 3 } }, "max_iterations", 3],
     [
       "switched off with 0",
       { verdicts: [FAILED], limits: { stuckAfter: 0, maxIterations: 4 } },

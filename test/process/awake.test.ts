@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { keepAwake } from "../../src/process/companion.js";
 import { createProject, eventually, isAlive, type Project } from "../kit.js";
 
 /** Says how it was called, and does as the real one does. */
@@ -51,16 +50,5 @@ describe("a machine with a loop at work", () => {
     expect(code).toBe(0);
     expect(stderr).toContain("[ralph] The machine may fall asleep: Failed to connect to bus");
     expect((await p.ralph("run", "-p", "a")).stderr).not.toContain("asleep");
-  });
-
-  it("is kept awake by caffeinate on a Mac, and nothing is started where that is not there", async () => {
-    const p = project();
-    p.program("caffeinate", HELPER);
-    const awake = keepAwake(() => {}, p.env, "darwin");
-    const [pid, called] = await helperOf(p);
-    expect(called).toBe("-i cat");
-    awake?.release();
-    await eventually(() => !isAlive(pid));
-    expect(keepAwake(() => {}, { PATH: p.dir }, "darwin")).toBeUndefined();
   });
 });

@@ -18,11 +18,11 @@ describe("capture", () => {
     });
   });
 
-  it.each([
-    ["a non-zero exit", "exit 3", { exitCode: 3, signal: null }],
-    ["a death by signal", "kill -KILL $$", { exitCode: null, signal: "SIGKILL" }],
-  ])("is not ok after %s", async (_, script, how) => {
-    expect(await capture(bash(script))).toMatchObject({ ok: false, ...how });
+  it("is not ok after a death by signal", async () => {
+    expect(await capture(bash("kill -KILL $$"))).toMatchObject({
+      ok: false,
+      ...{ exitCode: null, signal: "SIGKILL" },
+    });
   });
 
   it("is not ok after a timeout", async () => {
@@ -42,11 +42,5 @@ describe("capture", () => {
     expect([ok, stdout.slice(0, 4)]).toEqual([true, "y\ny\n"]);
     expect(stdout.length).toBeGreaterThan(100_000);
     expect(stdout.length).toBeLessThan(4 * 1024 * 1024);
-  });
-
-  it("passes bytes that are no text on as they are", async () => {
-    const stdin = Buffer.from([0xff, 0x00, 0x80]);
-    const { stdout } = await capture(bash("cat", { stdin }), { encoding: "latin1" });
-    expect(Buffer.from(stdout, "latin1")).toEqual(stdin);
   });
 });

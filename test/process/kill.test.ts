@@ -60,13 +60,6 @@ describe("findTree", () => {
     expect(found.sort()).toEqual(family_.sort());
   });
 
-  it("finds by the marker alone", async () => {
-    const { tree, pid } = family("setsid --fork bash -c 'echo $$ > adopted; exec sleep 60'");
-    const adopted = await pid("adopted");
-    await eventually(() => !isAlive(tree.pid));
-    expect(findTree({ marker: tree.marker }).map((entry) => entry.pid)).toEqual([adopted]);
-  });
-
   it("does not take a longer value for the marker", async () => {
     const { tree } = family("sleep 60");
     const shorter = tree.marker.slice(0, -1);

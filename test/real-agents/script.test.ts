@@ -51,11 +51,6 @@ describe("npm run test:agents", () => {
     expect(stderr).toContain("test:agents: with CI set, that is a failure\n");
   });
 
-  it("keeps what it installs outside of the repository", () => {
-    expect(cacheFolder({ HOME: "/home/dev" })).toBe("/home/dev/.cache/ralph-test-agents");
-    expect(cacheFolder({ HOME: "/home/dev", XDG_CACHE_HOME: "/c" })).toBe("/c/ralph-test-agents");
-  });
-
   it("takes an agent that is installed, if it is the release that it should be", async () => {
     const folder = temporaryFolder();
     const program = join(folder, `amp-${AGENTS["amp"]?.version}`, "node_modules/.bin/amp");

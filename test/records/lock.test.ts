@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { startTimeOf } from "../../src/process/table.js";
 import { acquireLock, type LockHolder, lockHolder } from "../../src/records/lock.js";
-import { eventually, temporaryFolder } from "../kit.js";
+import { temporaryFolder } from "../kit.js";
 
 const LOCK = join(import.meta.dirname, "../../dist/records/lock.js");
 const root = process.getuid?.() === 0;
@@ -130,26 +130,6 @@ describe("a lock that was left behind", () => {
     expect(lockHolder(home, { workspace })).toEqual(me("run-2", workspace));
     expect(readdirSync(join(home, "locks"))).toHaveLength(1);
     lock.release();
-  });
-
-  it("by a process whose pid was used again is taken over", () => {
-    const { home, workspace, file } = places();
-    const holder: LockHolder = { pid: process.pid, startTime: "1", run: "old", workspace };
-    leave(file, holder);
-    expect(lockHolder(home, { workspace })).toBeUndefined();
-    const lock = acquireLock(home, { workspace }, "run-2");
-    expect(lock.stale).toEqual(holder);
-    lock.release();
-  });
-
-  it("by a dead process that nobody has waited for is taken over", async () => {
-    const { home, workspace, file } = places();
-    const { said } = await start("bash", ["-c", "sleep 0.3 & echo $!; exec sleep 60"]);
-    const zombie = Number(said);
-    await eventually(() => / Z /.test(readFileSync(`/proc/${zombie}/stat`, "utf8")));
-    leave(file, { pid: zombie, startTime: "1", run: "old", workspace });
-    expect(lockHolder(home, { workspace })).toBeUndefined();
-    acquireLock(home, { workspace }, "run-2").release();
   });
 
   it.each(["", "{", '{"pid":', "null", "[]", '{"pid":"12"}', "\0\0\0\0"])(

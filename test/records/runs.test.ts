@@ -1,18 +1,10 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ralphHome } from "../../src/records/home.js";
-import { createRunFolder, iterationFolder, newRunId, runsIn } from "../../src/records/runs.js";
+import { createRunFolder, runsIn } from "../../src/records/runs.js";
 import { temporaryFolder } from "../kit.js";
-
-describe("run ids", () => {
-  it("differ at the same moment", () => {
-    const now = new Date();
-    const ids = new Set(Array.from({ length: 4000 }, () => newRunId(now)));
-    expect(ids.size).toBe(4000);
-  });
-});
 
 describe("run folders", () => {
   it("are for the user alone, and for one run", () => {
@@ -21,13 +13,6 @@ describe("run folders", () => {
     expect(path).toBe(join(home, "runs", "20260126-185500-3f9a"));
     expect(statSync(path).mode & 0o777).toBe(0o700);
     expect(() => createRunFolder(home, "20260126-185500-3f9a")).toThrow("EEXIST");
-  });
-
-  it("hold a folder for each iteration", () => {
-    const folder = createRunFolder(temporaryFolder(), "a");
-    const paths = [1, 42, 1000, 1].map((iteration) => iterationFolder(folder, iteration));
-    expect(paths).toEqual(["001", "042", "1000", "001"].map((name) => join(folder.path, "iterations", name)));
-    expect(paths.every(existsSync)).toBe(true);
   });
 });
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProject, NO_SANDBOX } from "../kit.js";
@@ -78,15 +78,6 @@ it("docker: is used again, and an empty answer is asked for again", async () => 
   });
 });
 
-it("docker: is never a program that lies in the project", async () => {
-  const p = dockerProject("docker");
-  for (const name of ["docker", "sbx", "git"])
-    chmodSync(p.write(`node_modules/.bin/${name}`, "#!/bin/sh\ntouch ../pwned\n"), 0o755);
-  const PATH = `${join(p.dir, "node_modules/.bin")}:${p.env["PATH"]}`;
-  const { code } = await p.start(RUN, { env: { PATH } }).result;
-  expect({ code, pwned: existsSync(join(p.root, "pwned")) }).toEqual({ code: 0, pwned: false });
-});
-
 it("docker: is taken away again where it cannot be set up", async () => {
   const p = dockerProject("docker", { fails: { "exec -u root": "no such user" } });
   const { code, finished } = await p.ralph(...RUN);
@@ -115,15 +106,6 @@ it("docker: is stopped and started again after a pause, and after a commit outsi
   expect(p.calls().slice(-2)).toEqual(again);
   await p.ralph(...ASKED, "--check", "git commit -q --allow-empty -m outside");
   expect(p.calls().slice(-2)).toEqual(again);
-});
-
-it("docker: a worktree brings its repository along", async () => {
-  const p = dockerProject("docker");
-  await p.ralph(...RUN, "--worktree", "w");
-  const create = p.calls().find((call) => call.startsWith("sandbox create"));
-  expect(create).toMatch(
-    / claude DIR-worktrees\/w DIR\/\.git DIR\/\.git\/worktrees\/w HOME\/\.dclaude_state$/,
-  );
 });
 
 it("docker: other agents are executed inside, with the prompt on their input", async () => {
@@ -177,13 +159,6 @@ describe("--sandbox", () => {
     },
   );
 
-  it("of the command line wins over the settings", async () => {
-    const p = dockerProject("docker");
-    p.program("my-agent", "#!/bin/sh\necho '<response>DONE</response>'\n");
-    expect((await p.ralph(...RUN, "--no-sandbox", "--agent", "my-agent")).code).toBe(0);
-    expect(p.calls()).toEqual([]);
-  });
-
   it.each([["run", "-p", "x"], ["loop", "t", "--check", "true"], ["resume"]])(
     "of another kind is exit 2: ralph %s",
     async (...words) => {
@@ -195,9 +170,4 @@ describe("--sandbox", () => {
       expect({ code, stderr: stderr.split("\n").at(-2) }).toEqual({ code: 2, stderr: error });
     },
   );
-
-  it("sbx is not a kind, and the error says that docker is", async () => {
-    const { stderr } = await createProject().ralph("run", "-p", "x", "--sandbox", "sbx");
-    expect(stderr).toContain("--sandbox sbx: expected auto, docker, srt or none; docker is sbx where that");
-  });
 });

@@ -66,7 +66,6 @@ describe("hosts", () => {
 
   it.each([
     [["localhost:80"], [7], ["localhost:80", "127.0.0.1:7", "127.0.0.1:80"], [7, 80], false],
-    [["[::1]:4000"], [], ["[::1]:4000", "127.0.0.1:4000"], [4000], false],
     [["localhost"], [7], ["localhost", "127.0.0.1"], [7], true],
     [["example.com:80", "localhost.example.com"], [], ["example.com:80", "localhost.example.com"], [], false],
   ])("%j and the ports %j of this machine go by all of its names", (hosts, needed, domains, ports, whole) => {
@@ -94,12 +93,8 @@ describe("the settings", () => {
       (host) =>
         [{ network: { allow: [host] } }, "expected a host such as api.example.com"] as [unknown, string],
     ),
-    [{ kind: "podman" }, "sandbox.kind"],
     [{ network: { alow: [] } }, "alow"],
-    [{ filesystem: { deny: [] } }, "deny"],
     [{ filesystem: { denyRead: [""] } }, "denyRead"],
-    [{ checks: "yes" }, "sandbox.checks"],
-    [{ settle: -1 }, "sandbox.settle"],
   ])("refuse %j", (sandbox, words) => {
     expect(problem(sandbox)).toContain(words);
   });
@@ -119,14 +114,6 @@ describe("the start inside of srt", () => {
     expect(insideScript(start)).toContain("'my agent' 'it'\\''s' '$(x)' 2>&3 3>&-)\n");
     expect(insideScript({ ...start, restoresSignals: false })).toMatch(/\nexec .*'my agent'/);
     expect(insideScript({ ...start, path: "/a b" })).toContain("env 'PATH=/a b' 'my agent'");
-  });
-
-  it("forwards ports on Linux alone", () => {
-    const forwarded = { ...start, network: { ports: [8080], reachesMachine: false } };
-    expect(insideScript(forwarded)).toMatch(/TCP-LISTEN:8080,bind=127\.0\.0\.1.*:1F90 /s);
-    expect(insideScript({ ...forwarded, platform: "darwin" })).not.toContain("socat");
-    const whole = { ports: [], reachesMachine: true };
-    expect(insideScript({ ...start, network: whole })).toContain("export NO_PROXY= no_proxy=\n");
   });
 });
 
@@ -171,7 +158,6 @@ describe("docker", () => {
   it.each([
     ["ERROR: not signed in to Docker", true],
     ["no valid user session found, please sign in to Docker to proceed", true],
-    ["request failed: 401 Unauthorized: docker session has expired", true],
     ["no such sandbox", false],
   ])("%j means that nobody is logged in: %s", (said, means) => {
     expect(isSignedOut(said)).toBe(means);
@@ -203,7 +189,6 @@ describe("docker", () => {
 
   it.each([
     ["", "{}\n"],
-    ["\n", "{}\n"],
     ['{"a":1}', '{"a":1}'],
   ])("writes JSON where the state of the login is %j", (before, after) => {
     const home = temporaryFolder();

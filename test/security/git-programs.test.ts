@@ -28,22 +28,7 @@ describe("what git runs is new", () => {
       "touch x; ln -s ../../x .git/hooks/post-commit",
       { hooks: true, settings: [] },
     ],
-    [
-      "with another folder of hooks",
-      "mkdir h; touch h/pre-commit; git config core.hooksPath h",
-      { hooks: true, settings: [] },
-    ],
     ["with a filter", FILTER, { hooks: false, settings: ["filter.x.clean"] }],
-    [
-      "with a setting of a file that is taken in",
-      "git config -f x gpg.program evil; git config include.path ../x",
-      { hooks: false, settings: ["include.path", "gpg.program"] },
-    ],
-    [
-      "with another address of a remote",
-      "git config remote.origin.url ext::x",
-      { hooks: false, settings: ["remote.origin.url"] },
-    ],
     [
       "with an address as git kept it in its first years",
       "mkdir -p .git/remotes .git/branches; echo URL: ../evil > .git/remotes/origin; echo ../evil > .git/branches/b",
@@ -53,11 +38,6 @@ describe("what git runs is new", () => {
       "with a branch that goes elsewhere",
       "git config branch.main.remote ../evil",
       { hooks: false, settings: ["branch.main.remote"] },
-    ],
-    [
-      "without a setting that was there",
-      "git config --unset core.sshCommand",
-      { hooks: false, settings: ["core.sshcommand"] },
     ],
     [
       "not with a sample, a pipe, a name, a branch or a commit",
@@ -120,16 +100,5 @@ describe("an agent that can commit can write hooks and settings of git, and ralp
     p.agent([{ bash: `${FILTER}; touch new; echo changed >> ralph/prd.md`, text: "no" }]);
     await p.ralph("stories", "run", "--no-sandbox", "-n", "1");
     expect(p.exists("../pwned")).toBe(false);
-  });
-
-  it("when the stories of a run are archived", async () => {
-    p.write("ralph/tasks.json", JSON.stringify(tasks(story("US-001"))));
-    p.write("ralph/prd.md", "what we want");
-    p.write("ralph/prompt.md", "Do it.");
-    p.sh("git add -A && git commit -qm stories");
-    p.agent([{ bash: PLANT, text: "no" }]);
-    await p.ralph("stories", "run", "--no-sandbox", "-n", "1");
-    const { code, stderr } = await p.ralph("stories", "archive", "--label", "x");
-    expect([code, stderr, p.exists("../pwned")]).toEqual([0, `ralph: committed${WITHOUT}\n`, false]);
   });
 });

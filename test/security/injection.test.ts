@@ -51,15 +51,6 @@ it("the title, the id and the branch of a story reach no shell", async () => {
   expect(p.sh("ls ralph-archive")).toMatch(/^[\w.-]+\n$/);
 });
 
-it("the words of a check become the name of a log and nothing else", async () => {
-  const p = project();
-  p.agent([{ text: "<response>DONE</response>" }]);
-  const check = "true # ../../../../$(touch pwned) `touch pwned`";
-  const { code } = await p.ralph("run", "-p", "x", "--check", check);
-  expect({ code, pwned: isPwned(p) }).toEqual({ code: 0, pwned: "" });
-  expect(p.sh("ls .ralph").match(/^guardrail_1_.*\.log$/m)?.[0]).toMatch(/^[\w.-]+$/);
-});
-
 it("words of a task, and a name of a branch that git would take for a flag, are only words", async () => {
   const p = project();
   p.agent([{ text: "COMPLETE" }]);

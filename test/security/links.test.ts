@@ -76,12 +76,6 @@ describe("the folder of a report", () => {
   it.each([
     ["that the agent made a link of is not filled", "", "mkdir ../elsewhere; ln -s ../elsewhere out", ""],
     [
-      "that was a link before is the user's own",
-      "mkdir ../elsewhere; ln -s ../elsewhere out",
-      "true",
-      "r.json\n",
-    ],
-    [
       "that the agent led elsewhere is not filled",
       "mkdir a ../elsewhere; ln -s a out",
       "ln -sfn ../elsewhere out",
@@ -115,13 +109,6 @@ describe("a link that a repository brings along", () => {
     expect(place("docs/st")).toThrow("expected a folder inside the project");
     expect(place("nowhere/st")).toThrow("expected a folder inside the project");
     expect(place("new/st")()).toEqual({ project: folder, dir: "new/st" });
-  });
-
-  it("in place of .ralph leaves ralph pipeline init --validate-tests nothing to write", async () => {
-    const p = createProject();
-    p.sh("mkdir ../elsewhere && ln -s ../elsewhere .ralph");
-    const { code } = await p.ralph("pipeline", "init", "--validate-tests");
-    expect([code, p.exists("validate-tests.sh")]).toEqual([2, false]);
   });
 
   it.each([

@@ -3,15 +3,11 @@ import { deepMerge } from "../../src/settings/merge.js";
 
 const MERGES: [base: unknown, overlay: unknown, merged: unknown][] = [
   [{ a: 1 }, { a: 2 }, { a: 2 }],
-  [{ a: 1 }, { b: 2 }, { a: 1, b: 2 }],
   [{ a: { b: 1, c: 2 } }, { a: { c: 3, d: 4 } }, { a: { b: 1, c: 3, d: 4 } }],
   [{ a: [1, 2, 3] }, { a: [4] }, { a: [4] }],
   [{ a: [{ b: 1 }] }, { a: [{ c: 2 }] }, { a: [{ c: 2 }] }],
   [{ a: { b: 1 } }, { a: 5 }, { a: 5 }],
-  [{ a: 5 }, { a: { b: 1 } }, { a: { b: 1 } }],
   [{ a: { b: 1 } }, { a: null }, { a: null }],
-  [{ a: { b: 1 } }, { a: [] }, { a: [] }],
-  [{ a: 1 }, {}, { a: 1 }],
   [
     { agent: { command: "claude", flags: ["--model opus"] } },
     { agent: { flags: ["--verbose"] } },

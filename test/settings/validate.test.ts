@@ -19,26 +19,18 @@ const PROBLEMS: [content: unknown, problem: string][] = [
   [{ maxIteration: 5 }, 'unknown key "maxIteration" (did you mean "maxIterations"?)'],
   [{ agent: { comand: "claude" } }, 'unknown key "agent.comand" (did you mean "command"?)'],
   [
-    { agents: { fast: { command: "a", flag: [] } } },
-    'unknown key "agents.fast.flag" (did you mean "flags"?)',
-  ],
-  [
     { guardrails: [{ command: "a" }, { command: "b", failaction: "APPEND" }] },
     'unknown key "guardrails.1.failaction" (did you mean "failAction"?)',
   ],
   [JSON.parse('{"__proto__":{"a":1}}'), 'unknown key "__proto__" (ralph config --schema lists the keys)'],
-  [{ constructor: 1 }, 'unknown key "constructor" (ralph config --schema lists the keys)'],
   [{ maximumIterations: "ten" }, 'maximumIterations has "ten": expected a number'],
-  [{ maximumIterations: 1.5 }, "maximumIterations has 1.5: expected int"],
   [{ maximumIterations: 0 }, "maximumIterations has 0: expected at least 1"],
   [{ streamAgentOutput: "yes" }, 'streamAgentOutput has "yes": expected a boolean: true or false'],
   [{ agent: { flags: "--model opus" } }, 'agent.flags has "--model opus": expected an array'],
-  [{ agent: { flags: ["a", 5] } }, "agent.flags.1 has 5: expected a string"],
   [
     { agent: { permissions: "root" } },
     'agent.permissions has "root": expected one of "unattended"|"all"|"edits"|"ask"',
   ],
-  [{ agents: { fast: {} } }, "agents.fast.command is missing: expected a string"],
   [
     { agents: { fast: { command: "a", env: { A: 1 } } } },
     "agents.fast.env.A has a value of the wrong kind (number): expected a string",
@@ -47,52 +39,24 @@ const PROBLEMS: [content: unknown, problem: string][] = [
     { guardrails: [{ command: "a", failAction: "append" }] },
     'guardrails.0.failAction has "append": expected one of "APPEND"|"PREPEND"|"REPLACE"',
   ],
-  [
-    { guardrails: [{ command: "a", timeout: "soon" }] },
-    'guardrails.0.timeout has "soon": expected a number of seconds, or a number with s, m, h or d',
-  ],
-  [{ scm: { command: "git" } }, "scm.tasks is missing: expected an array"],
   [[], "the file has []: expected an object"],
   [
     { notify: { webhook: "hooks.example/KEY" } },
     "notify.webhook has a value of the wrong kind (string): expected an address that starts with http:// or https://",
   ],
   [
-    { notify: { on: ["done"] } },
-    'notify.on.0 has "done": expected one of "finished"|"failed"|"blocked"|"waiting"',
-  ],
-  [{ notify: { command: "" } }, 'notify.command has "": expected text'],
-  [
     { checks: { parallel: 0 } },
     "checks.parallel has 0: expected true, false, or a whole number of at least 1",
-  ],
-  [
-    { checks: { inputs: { "npm test": [] } } },
-    "checks.inputs.npm test has []: expected at least one pattern",
-  ],
-  [
-    { guardrails: [{ command: "x", inputs: ["/etc"] }] },
-    'guardrails.0.inputs.0 has "/etc": expected a pattern of files in the project, such as tests/**',
   ],
   [
     { protect: ["tests", "../other"] },
     'protect.1 has "../other": expected a pattern of files in the project, such as tests/**',
   ],
-  [
-    { protect: ["!tests/a"] },
-    'protect.0 has "!tests/a": expected a pattern of files in the project, such as tests/**',
-  ],
   [{ protect: "tests/**" }, 'protect has "tests/**": expected an array'],
   [{ checks: "npm test" }, 'checks has "npm test": expected a list of commands, such as ["npm test"]'],
-  [{ checks: [5] }, "checks.0 has 5: expected a command, or an object with one"],
   [{ checks: [""] }, 'checks.0.command has "": expected text'],
   [{ maxCost: 0 }, "maxCost has 0: expected an amount in USD above 0"],
-  [{ maxTime: "soon" }, 'maxTime has "soon": expected a number of seconds, or a number with s, m, h or d'],
   [{ guardrails: [], checks: ["a"] }, '"guardrails" is an older name of "checks", and both are given'],
-  [
-    { maxIterations: 1, maximumIterations: 1 },
-    '"maximumIterations" is an older name of "maxIterations", and both are given',
-  ],
   [
     { checks: { parallel: 2 }, checkOptions: {} },
     '"checks" is an older name of "checkOptions", and both are given',
@@ -102,14 +66,10 @@ const PROBLEMS: [content: unknown, problem: string][] = [
 const MEANT: [content: unknown, key: string, meant: string][] = [
   [{ maxCostUsd: 5 }, "maxCostUsd", "maxCost"],
   [{ budget: 5 }, "budget", "maxCost"],
-  [{ max_time: "1h" }, "max_time", "maxTime"],
-  [{ timeout: 5 }, "timeout", "maxTime"],
   [{ verify: ["npm test"] }, "verify", "checks"],
-  [{ tests: ["npm test"] }, "tests", "checks"],
   [{ model: "opus" }, "model", "agent.model"],
   [{ install: "npm ci" }, "install", "setup"],
   [{ checks: [{ cmd: "make", command: "a" }] }, "checks.0.cmd", "command"],
-  [{ guardrails: [{ run: "make", command: "a" }] }, "guardrails.0.run", "command"],
   [{ agent: { args: [] } }, "agent.args", "flags"],
 ];
 
@@ -148,18 +108,6 @@ const OWNERS: [what: string, base: unknown, local: unknown, message: string][] =
     { maximumIterations: 5 },
     { maximumIterations: "ten" },
     'local.json: maximumIterations has "ten": expected a number',
-  ],
-  [
-    "an unknown key of the local file",
-    {},
-    { agnet: {} },
-    'local.json: unknown key "agnet" (did you mean "agent"?)',
-  ],
-  [
-    "a value in a list of the local file",
-    { guardrails: [{ command: "make" }] },
-    { guardrails: [{ command: 5 }] },
-    "local.json: guardrails.0.command has 5: expected a string",
   ],
   [
     "a key that is missing in a list of the local file, which replaces that of the base file",

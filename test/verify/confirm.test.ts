@@ -50,13 +50,6 @@ it("runs all checks again, so many times, when all of them passed", async () => 
   expect(checks.map(({ ran }) => ran())).toEqual([3, 3]);
 });
 
-it("does not confirm what failed, nor checks that decide nothing yet", async () => {
-  const checks = [exits([0]), exits([1])];
-  expect(await ends(checks, 5)).toEqual([{ passed: true }, { passed: false }]);
-  await drained(runChecks([checks[0] as Check], { ...SETUP, confirm: 5 }, VERIFY));
-  expect(checks.map(({ ran }) => ran())).toEqual([2, 1]);
-});
-
 it("calls a check flaky that passes and then fails on the same files, and goes no further", async () => {
   const checks = [exits([0, 0, 3]), exits([0])];
   expect(await ends(checks, 9)).toEqual([

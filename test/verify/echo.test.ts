@@ -27,7 +27,6 @@ function wrapped(text: string, width: number, prefix = "", suffix = ""): string 
 describe("the echo of a prompt is not done", () => {
   it.each<[string, string]>([
     ["as it is", PROMPT],
-    ["after a banner", `OpenAI Codex (v0.166.0)\n\n${PROMPT}\n\n• Working`],
     ["beside a column of its own", wrapped(PROMPT, 100, "  ┃  ", "      Context 0% used")],
     ["quoted", wrapped(PROMPT, 400, "> ")],
     [
@@ -37,11 +36,6 @@ describe("the echo of a prompt is not done", () => {
         .join("\n"),
     ],
     ["its top scrolled away", PROMPT.slice(PROMPT.indexOf("at the end: "))],
-    ["its top scrolled away up to the words", PROMPT.slice(PROMPT.indexOf(SIGN))],
-    [
-      "its top scrolled away, the agent at work",
-      `${PROMPT.slice(PROMPT.indexOf("the end: "))}\n● I look at it.`,
-    ],
     ["while it is still being typed", PROMPT.slice(0, PROMPT.indexOf(SIGN) + SIGN.length)],
   ])("%s", (_, text) => {
     expect(saysDone(text, donePattern(SIGN), PROMPT)).toBe(false);
@@ -67,13 +61,9 @@ describe("the echo of a prompt is not done", () => {
 describe("the agent's own words are done", () => {
   it.each<[string, string]>([
     ["alone", SIGN],
-    ["in a sentence", `I have finished. ${SIGN}!`],
     ["after the prompt", `${PROMPT}\n\n${SIGN}`],
     ["after the prompt, marked", `❯ ${PROMPT}\n\n● ${SIGN}\n`],
-    ["before the prompt", `${SIGN}\n\n${PROMPT}`],
-    ["between two echoes", `${PROMPT}\n● ${SIGN}\n${PROMPT}`],
     ["in a box", `${wrapped(PROMPT, 60, "│ ", " │")}\n│ ${SIGN} │`],
-    ["after the prompt's last words", `${PROMPT}\nOtherwise say what is left.\n${SIGN}`],
   ])("%s", (_, text) => {
     expect(saysDone(text, donePattern(SIGN), PROMPT)).toBe(true);
   });
@@ -100,25 +90,15 @@ describe("a prompt that is short, or speaks of it at once", () => {
   it.each<[string, string, boolean]>([
     ["say DONE", "say DONE", false],
     ["say DONE", "❯ say DONE\n● DONE", true],
-    ["say DONE", "say DONE\nDONE", true],
     ["say DONE", "I will say DONE later", false],
     ["DONE is the word for the end.", "> DONE is the word for the end.", false],
-    ["DONE is the word for the end.", "> DONE is the word\n  for the end.", false],
     ["DONE is the word for the end.", "> DONE is the word for the end.\nDONE", true],
-    ["DONE is the word for the end.", "DONE\nI have done it.", true],
     ["DONE is the word for the end.", "banner\nDONE is th", false],
-    ["DONE", "DONE", false],
     ["Say DONE, then DONE again", "Say DONE, then DONE again\nDONE, then DONE again", true],
     ["Print:\nDONE\n\nnothing else", "Print:\n\n\nDONE\nnothing else", false],
-    ["Print:\nDONE\n\nnothing else", "Print:\nDONE\nnothing else\nDONE", true],
     ["Print:\n```\nDONE\n```", "│ Print:\n│ DONE", false],
   ])("%j in %j: %s", (prompt, text, done) => {
     expect(saysDone(text, donePattern("DONE"), prompt)).toBe(done);
-  });
-
-  it("leaves the pattern as it was for the next text", () => {
-    const pattern = donePattern("DONE");
-    expect([1, 2].map(() => saysDone("DONE", pattern, "go"))).toEqual([true, true]);
   });
 });
 
@@ -128,8 +108,6 @@ describe("a text of a megabyte", () => {
 
   it.each<[string, string, string, string, boolean]>([
     ["of echoes", repeated(`${PROMPT}\n`), SIGN, PROMPT, false],
-    ["of echoes of a long prompt", PROMPT.repeat(1000), SIGN, PROMPT.repeat(1000), false],
-    ["of spaces", `${repeated(" ")}${SIGN}`, SIGN, PROMPT, true],
     ["for a pattern that begins with anything", repeated("All tasks "), ".*complete", PROMPT, false],
   ])("%s is read in time", (_, text, pattern, prompt, done) => {
     expect(saysDone(text, donePattern(pattern), prompt)).toBe(done);
@@ -141,10 +119,8 @@ describe("withoutEcho", () => {
 
   it.each<[string, string, string]>([
     ["without an echo", "I tried.\n<response>DONE</response>", ASKED],
-    ["that quotes a part of the prompt", "When you are done, say\nwhat?", ASKED],
     ["that holds the prompt within a line", "You said: fix it. I did.", "fix it"],
     ["for a prompt of one character that is a part of the promise", "<response>DONE</response>", "D"],
-    ["for an empty prompt", "\n\nhi\n\n", ""],
   ])("leaves an answer alone %s", (_, output, prompt) => {
     expect(withoutEcho(output, prompt)).toBe(output);
   });
@@ -169,11 +145,8 @@ or <promise>COMPLETE</promise>, and nothing else.
   it.each<[string, string]>([
     ["the beginning", lines.slice(0, 6).join("\n")],
     ["the beginning after other words", `prompt received:\n${lines.slice(0, 6).join("\n")}\nworking`],
-    ["the middle", lines.slice(2, 9).join("\n")],
     ["the end", lines.slice(5).join("\n")],
     ["a quotation", lines.map((line) => `> ${line}`).join("\n")],
-    ["an indented copy", lines.map((line) => `    ${line}`).join("\n")],
-    ["a copy without blank lines", lines.filter((line) => line !== "").join("\n")],
     ["a copy with CRLF", lines.join("\r\n")],
     ["a line with the promise", "I was told: or <promise>COMPLETE</promise>, and nothing else."],
   ])("is not the agent's own word: %s", (_, echo) => {

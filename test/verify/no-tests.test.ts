@@ -5,32 +5,16 @@ describe("an output of a runner", () => {
   it.each([
     "collected 0 items\n\n==== no tests ran in 0.01s ====",
     "?   \texample.com/x\t[no test files]",
-    "testing: warning: no tests to run\nPASS\nok  \tx\t0.002s [no tests to run]",
     "1..0",
     "  0 passing (1ms)",
-    "\u001b[34mℹ tests 0\u001b[39m",
     "collected 3 items\n\n==== 3 skipped in 0.01s ====",
-    "3 deselected in 0.01s",
     "# tests 3\n# pass 0\n# fail 0\n# skipped 3",
-    "ok 1 - a.test.js\n# tests 1\n# pass 0\n# skipped 1",
-    "running 3 tests\ntest result: ok. 0 passed; 0 failed; 3 ignored; 0 measured",
-    "Test Suites: 1 passed, 1 total\nTests:       3 skipped, 3 total",
     " Test Files  1 passed (1)\n      Tests  3 skipped (3)",
-    "Ran 3 tests in 0.000s\n\nOK (skipped=3)",
     "No tests were found!!!",
     "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips",
-    "3 runs, 0 assertions, 0 failures, 0 errors, 3 skips",
-    "3 examples, 0 failures, 3 pending",
-    "Tests run: 3, Failures: 0, Errors: 0, Skipped: 3",
     "Executed 0 tests, with 0 failures (0 unexpected)",
-    "No test is available in /x/y.dll.",
-    "> Task :compileTestJava NO-SOURCE\n> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL",
-    "ok | 0 passed | 0 failed (1ms)",
     "make: 'test' is up to date.",
     "web:test: No test files found, exiting with code 0\napi:test: # tests 0\napi:test: # pass 0",
-    "packages/a test: No tests found, exiting with code 0",
-    "No tasks were executed as part of this run.\n\n Tasks:    0 successful, 0 total",
-    "0 pass\n 0 fail\nRan 0 tests across 1 files. [12.00ms]",
   ])("%j ran no tests", (output) => {
     expect([tallyOf(output).foundNone(), tallyOf(output).ran()]).toEqual([true, false]);
   });
@@ -39,23 +23,12 @@ describe("an output of a runner", () => {
     "# tests 3\n# pass 3",
     "==== 5 passed in 0.1s ====",
     "running 0 tests\n\nrunning 4 tests\ntest result: ok. 4 passed",
-    "ok  \tx\t0.002s\n?   \ty\t[no test files]",
     "  12 passing (5ms)",
     "Ran 2 tests in 0.1s",
-    "Ran 3 tests in 0.1s\n\nOK (skipped=1)",
-    "# tests 3\n# pass 1\n# skipped 2",
     "==== 1 passed, 2 skipped in 0.1s ====",
     "Test Suites: 1 passed, 1 total\nTests:       1 skipped, 2 passed, 3 total",
-    "Tests run: 3, Failures: 0, Errors: 0, Skipped: 1",
-    "100% tests passed, 0 tests failed out of 3",
-    "Passed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3",
     "1..2\nok 1 a\nok 2 b # skip",
-    "> Task :test\n\nBUILD SUCCESSFUL in 1s",
-    "2 runs, 2 assertions, 0 failures, 0 errors, 0 skips",
     "packages/a test: No tests found\npackages/b test: Tests  3 passed (3)",
-    "3 pass\n 0 fail\nRan 3 tests across 1 files. [12.00ms]",
-    "Executed 3 of 3 SUCCESS",
-    "==== 2 failed in 0.1s ====",
     "test result: FAILED. 0 passed; 3 failed; 0 ignored",
   ])("%j ran some", (output) => {
     expect([tallyOf(output).foundNone(), tallyOf(output).ran()]).toEqual([false, true]);
@@ -64,11 +37,8 @@ describe("an output of a runner", () => {
   it.each([
     "ERROR collecting tests/test_a.py",
     "Test suite failed to run",
-    "FAIL\tx [build failed]",
     'error: could not compile `x` (test "a") due to 1 previous error',
     "Error: Cannot find module '../a'\nRequire stack:\n- /x/test/a.js",
-    "Cannot find module '/x/a.js' imported from /x/a.test.js",
-    'Traceback:\n  File "/x/tests/test_a.py", line 1, in <module>\nModuleNotFoundError',
     "    at Object.<anonymous> (/x/tests/a.js:3:8)",
   ])("%j has tests that cannot be read yet", (output) => {
     expect(hasTests(output)).toBe(true);
@@ -87,7 +57,6 @@ describe("an output of a runner", () => {
     "npm error enoent Could not read package.json: open '/x/package.json'",
     "/usr/bin/python3: No module named pytest",
     "Error: Cannot find module '/x/tests/a.js'\n    at Module._load (node:internal/x:1:2)\n  requireStack: []",
-    "make: *** No rule to make target 'test'.  Stop.",
     "sh: 1: vitest: not found",
     "",
   ])("%j shows no test at all", (output) => {
@@ -96,11 +65,9 @@ describe("an output of a runner", () => {
 
   it.each([
     "done",
-    "linted 3 files, 2 skipped",
     "collected 3 items",
     "collected 0 items / 1 error\n==== 1 error in 0.05s ====",
     "make: Nothing to be done for 'all'.",
-    "make: 'build' is up to date.",
   ])("%j is neither", (output) => {
     expect([tallyOf(output).foundNone(), tallyOf(output).ran()]).toEqual([false, false]);
   });

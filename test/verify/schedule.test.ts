@@ -78,11 +78,6 @@ describe("checks that fail fast", () => {
     ]);
     expect((await verify({ a: true, b: true, c: true })).said[0]).toBe("c?");
   });
-
-  it("all run for a baseline", async () => {
-    const { verify } = place({ failFast: true });
-    expect((await verify({ a: false, b: true }, { iteration: 0 })).results).toEqual(["a failed", "b passed"]);
-  });
 });
 
 describe("a check with inputs", () => {

@@ -69,16 +69,6 @@ describe("ralph pause and ralph resume", () => {
     ]);
   });
 
-  it("go on with a worker that reached its limit, when the limit is raised", async () => {
-    const p = createWorkers();
-    await p.sh("true", "-n", "1");
-    await p.ended();
-    const resumed = await p.ralph("resume", "w", "-n", "2");
-    expect([resumed.code, resumed.stdout]).toEqual([0, "resumed ralph loop for w\n"]);
-    await eventually(() => p.state().current_iteration === 2 && p.state().status === "stopped");
-    expect(p.state().max_iterations).toBe(2);
-  });
-
   it("go on after SIGTERM, which lets the agent finish", async () => {
     const p = createWorkers();
     await p.sh(STEPS);
@@ -160,16 +150,6 @@ describe("ralph kill", () => {
     expect(await p.err("kill", "w")).toEqual([0, "ralph: warning: worker 'w' is not running\n"]);
   });
 
-  it("leaves no process of a known agent either", async () => {
-    const p = createWorkers();
-    p.agent([{ bash: "(setsid sleep 300 & echo $! > pid); sleep 300", text: "a" }]);
-    await p.spawn(["claude"]);
-    await eventually(() => existsWith(p, "pid", 1));
-    const pids = [Number(p.read("pid")), ...p.loops()];
-    await p.ralph("kill", "w");
-    expect(pids.filter(isAlive)).toEqual([]);
-  });
-
   it("does not touch the next worker of the same name", async () => {
     const p = createWorkers();
     p.program("slow-to-go", "#!/bin/bash\ntrap '' TERM HUP\necho here\nwhile :; do sleep 0.2; done\n");
@@ -177,10 +157,7 @@ describe("ralph kill", () => {
     await eventually(() => p.output().includes("here"));
     const killed = p.ralph("kill", "w");
     const early = await p.sh("sleep 60");
-    expect([early.code, early.stderr]).toEqual([
-      1,
-      expect.stringContaining("worker 'w' already exists (running)"),
-    ]);
+    expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("worker 'w' already exists (")]);
     expect((await killed).stdout).toBe("killed w\n");
     expect((await p.sh("sleep 60")).code).toBe(0);
     expect((await p.ralph("status", "w")).stdout).toContain("Status: running");
@@ -222,20 +199,6 @@ describe("ralph interrupt, send, wait and clean", () => {
     expect(p.log()).toMatch(/iteration 1 exit=130[\s\S]*iteration 2 exit=0/);
   });
 
-  it("do so with a known agent, too", async () => {
-    const p = createWorkers();
-    p.agent([{ bash: "touch first; exec sleep 60" }, { text: "b" }]);
-    await p.spawn(["claude"], "-n", "2");
-    await eventually(() => existsWith(p, "first", 0));
-    await p.ralph("interrupt", "w");
-    await p.ended();
-    expect([p.calls(), p.state().total_failures]).toEqual([2, 1]);
-    expect(await p.err("send", "w", "x")).toEqual([
-      1,
-      expect.stringContaining("worker 'w' is not running (stopped)"),
-    ]);
-  });
-
   it("type into the terminal of the agent", async () => {
     const p = createWorkers();
     await p.sh('read -r line < /dev/tty; echo "heard: $line"', "-n", "1");
@@ -254,24 +217,6 @@ describe("ralph interrupt, send, wait and clean", () => {
       1,
       "ralph: error: the agent of worker 'w' does not read from a terminal (ralph steer w TEXT adds it to the next prompt)\n",
     ]);
-  });
-
-  it("say when no agent is at work", async () => {
-    const p = createWorkers();
-    p.agent([{ text: "a" }]);
-    await p.spawn(["claude"], "-n", "9");
-    await p.ralph("pause", "w");
-    await eventually(() => p.log().includes("[PAUSE]"));
-    expect(await p.err("interrupt", "w")).toEqual([1, "ralph: error: no agent of w is running now\n"]);
-  });
-
-  it("leave the runs of workers to their names", async () => {
-    const p = createWorkers();
-    await p.sh("sleep 60");
-    await p.ralph("kill", "w");
-    expect((await p.ralph("ls")).stdout).toContain("[ralph] w: killed");
-    await p.ralph("clean", "w");
-    expect(await p.err("resume")).toEqual([2, expect.stringContaining("no unfinished run in")]);
   });
 
   it("wait no longer than told, and forget only what has ended", async () => {

@@ -18,26 +18,6 @@ describe("ralph spawn … -- AGENT, with a known agent", () => {
     expect(p.output()).toContain("✅ Completed");
   });
 
-  it("fails at its limit where a check does", async () => {
-    const p = createWorkers();
-    p.settings({ checks: ["false"] });
-    p.agent([DONE]);
-    await p.spawn(["claude"], "-n", "2");
-    await p.ended("w", "failed");
-    expect([p.calls(), p.state().status, (await p.ralph("wait", "w")).code]).toEqual([2, "failed", 1]);
-    expect(p.log()).toContain("claimed to be done, but checks failed");
-  });
-
-  it("takes a check of the command line, without those of the project", async () => {
-    const p = createWorkers();
-    p.settings({ checks: ["false"] });
-    p.agent([DONE]);
-    await p.spawn(["claude"], "--check", "test -d .", "--no-project-checks", "--check-timeout", "5m");
-    await p.ended();
-    expect([p.calls(), p.state().status]).toEqual([1, "stopped"]);
-    expect(p.output()).toContain("Check: test -d .\n");
-  });
-
   it("believes the agent where there is no check, and says so", async () => {
     const p = createWorkers();
     p.agent([DONE]);

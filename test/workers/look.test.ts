@@ -62,16 +62,6 @@ describe("ralph ls", () => {
     expect((await p.ralph("ls")).stdout).toMatch(/\nr +interrupted +0\//);
   });
 
-  it("shows the time of a worker that is to pause while its agent still works", async () => {
-    const p = createWorkers();
-    await p.sh(WAIT);
-    await eventually(() => p.output().includes("at work"));
-    await p.ralph("pause", "w");
-    const [row] = JSON.parse((await p.ralph("ls", "--format", "json")).stdout);
-    expect([row.status, row.result]).toEqual(["paused", "pausing"]);
-    expect(row.activeMs).toBeGreaterThan(0);
-  });
-
   it("shows how workers ended, and their files say so, too", async () => {
     const p = createWorkers();
     await p.sh("true", "-n", "1");

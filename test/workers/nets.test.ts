@@ -40,13 +40,3 @@ it("a worker of each recipe waits for a limit, protects files, is blocked, and n
   expect(readFileSync(join(p.root, "other.prompt"), "utf8")).toContain(`${BLOCKED}\nThe answer is: Blue`);
   expect(notes(p).at(-1)).toEqual(["w", "finished", 2]);
 });
-
-it("what the command of a worker does to protected files is undone", async () => {
-  const p = createWorkers();
-  p.settings({ protect: ["kept"] });
-  p.write("kept", "good\n");
-  await p.sh("echo bad > kept", "-n", "1");
-  expect((await p.ralph("wait", "w")).code).toBe(0);
-  expect(p.read("kept")).toBe("good\n");
-  expect((await p.ralph("report")).stdout).toContain("kept is protected, but it changed: ralph restored it");
-});

@@ -88,28 +88,17 @@ describe("a recorded screen", () => {
 describe("the last line of a screen", () => {
   it.each([
     "$",
-    "#",
-    "%",
     ">",
-    "❯",
     "➜",
-    ">>>",
     "me@pc:~$",
     "me@pc:~/my project$",
-    "[me@pc project]$",
     "[root@pc ~]#",
-    "(venv) me@pc:~/project$",
     "bash-5.2$",
-    "pc%",
-    "me@pc ~ %",
     "me@pc ~/p> ",
     "me@pc ~/p (main)>",
-    "~/project main ❯",
     "project on  main [!?] ❯",
     "➜  project",
-    "➜  project git:(main)",
     "➜  project git:(main) ✗",
-    "12:30:01 $",
     "PS /home/me>",
   ])("%j is a prompt", (line) => {
     expect(readiness(`some output\n\n${line}\n\n\n`, AGENTS)).toEqual({ state: "ready" });
@@ -118,41 +107,27 @@ describe("the last line of a screen", () => {
   it.each([
     "",
     "Downloading 45%",
-    "45%",
-    "[45%",
     "progress=100%",
-    "progress: 7 %",
-    "it costs 5 $",
     "######",
-    "[=====>",
     "<html>",
-    "  </div>",
     "a => b =>",
-    "next -->",
     "written in C#",
     "see https://example.org/page#",
     "$ make",
     "me@pc:~$ sleep 100",
     "➜  project git:(main) make test",
-    "❯ npm test",
-    ">>> import time",
     "...",
     "│ >",
-    "loading…",
     "Starting Codex",
-    "--More--",
   ])("%j is none", (line) => {
     expect(readiness(`me@pc:~$ run\n${line}`, AGENTS)).toEqual({ state: "waiting" });
   });
 
   it.each<[string, string]>([
     ["[sudo] password for me:", "it asks for a password: enter it once by hand"],
-    ["Enter passphrase for key '/home/me/.ssh/id':", "it asks for a password: enter it once by hand"],
     ["OpenAI API key:", "it asks for an API key: enter it once by hand"],
     ["Ok to proceed? (y)", "waiting"],
     ["Install it? [Y/n]", 'it asks "Install it? [Y/n]": answer once by hand'],
-    ["Continue (yes/no)?", 'it asks "Continue (yes/no)?": answer once by hand'],
-    ["(yes/no/[fingerprint])?", 'it asks "(yes/no/[fingerprint])?": answer once by hand'],
     ["Enter your choice >", 'it asks "Enter your choice >": answer once by hand'],
     ["Press Enter to continue", 'it asks "Press Enter to continue": answer once by hand'],
   ])("%j: %s", (line, expected) => {
@@ -165,18 +140,11 @@ describe("a screen of another release", () => {
 
   it.each<[string, string, string]>([
     ["nothing", "", "waiting"],
-    ["blank lines", "\n \n\n", "waiting"],
     ["an input with a hint in it", `${rule}\n> Try "fix the tests"\n${rule}\n  ? for shortcuts`, "ready"],
     ["an input without a footer", `${rule}\n❯\n${rule}`, "ready"],
     ["several lines typed", `${rule}\n❯ one\n  two\n  three\n${rule}\n  ? for shortcuts`, "ready"],
     ["a spinner alone", `✶ Fixing the parser… (12s · ↓ 3k tokens)\n${rule}\n❯\n${rule}`, "waiting"],
-    ["a spinner of the past", `✻ Brewed for 3s\n${rule}\n❯\n${rule}`, "ready"],
     ["a box", "╭──────╮\n│ >    │\n╰──────╯\n  ? for shortcuts", "ready"],
-    [
-      "a box at work",
-      "✻ Doing… (3s · esc to interrupt)\n╭──────╮\n│ >    │\n╰──────╯\n  ? for shortcuts",
-      "waiting",
-    ],
     [
       "the old question of trust",
       "│ Do you trust the files in this folder? │\n│ ❯ 1. Yes, proceed │\n│   2. No, exit │\n  Enter to confirm",
@@ -192,17 +160,7 @@ describe("a screen of another release", () => {
       "Which colour?\n❯ 1. Red\n  2. Blue\nEnter to select",
       'it asks "Which colour?": answer once by hand',
     ],
-    [
-      "a list that nobody knows",
-      "Colours\n❯ 1. Red\n  2. Blue\nEnter to select",
-      'it asks "choose": answer once by hand',
-    ],
     ["words of a dialog in a listing", "select login method\nchecking\n", "waiting"],
-    [
-      "servers that start",
-      "• Starting MCP servers (0s • esc to interrupt)\n\n› Ask\n\n  100% context left",
-      "waiting",
-    ],
   ])("with %s: %s", (_, text, expected) => {
     expect(told(readiness(text, AGENTS))).toBe(expected);
   });

@@ -60,13 +60,10 @@ describe("ralph spawn", () => {
   });
 
   it.each<[string, number, string]>([
-    ["--ralph --max-iterations 2 -- claude", 1, "--ralph requires --prompt-file"],
-    ["--ralph --prompt-file PROMPT.md -- claude", 1, "--ralph requires --max-iterations"],
     ["--max-iterations 2 -- claude", 1, "--prompt-file is required"],
     ["--prompt-file PROMPT.md -- claude", 1, "--max-iterations is required"],
     ["--prompt-file ./missing.md -n 2 -- claude", 1, "prompt file not found: ./missing.md"],
     ["--prompt-file . -n 2 -- claude", 1, "cannot read prompt file: . (it is a directory)"],
-    ["--prompt-file PROMPT.md -n many -- claude", 2, "--max-iterations many: expected"],
     ["--prompt-file PROMPT.md -n 2 -- no-such-agent", 2, "agent not found: no-such-agent"],
     ["--prompt-file PROMPT.md -n 2 --done-pattern ( -- claude", 2, "--done-pattern (:"],
     ["--prompt-file PROMPT.md -n 2 --env A-B=1 -- claude", 2, "--env A-B: expected NAME=VALUE"],
@@ -78,7 +75,6 @@ describe("ralph spawn", () => {
       2,
       "lop is not a loop (did you mean loop? Loops are run, loop, race, stories run, pipeline run; a command goes after --)",
     ],
-    ["stories status", 2, "stories status is not a loop (did you mean stories run?"],
     ["--max-cost 2 loop task --check true", 2, "--max-cost stands before loop"],
   ])("refuses %s and leaves nothing behind", async (args, code, message) => {
     const p = createWorkers();
@@ -116,13 +112,6 @@ describe("ralph spawn", () => {
     expect((await p.sh("true")).code).toBe(0);
     await p.ended();
     expect(p.log()).not.toContain("killed");
-  });
-
-  it("warns of many iterations", async () => {
-    const p = createWorkers();
-    const { stderr, code } = await p.sh("sleep 60", "-n", "51");
-    expect(stderr).toBe("ralph: warning: high iteration count (>50) may consume significant resources\n");
-    expect(code).toBe(0);
   });
 
   it("says how to get tmux where it is missing", async () => {
@@ -177,20 +166,6 @@ describe("ralph spawn", () => {
     expect({ name: run.name, recipe: run.recipe }).toEqual({ name: "auth", recipe: "checks" });
   });
 
-  it("takes the prompt file of the folder that the user stands in, and --worktree without a name", async () => {
-    const p = createWorkers();
-    p.agent([{ text: "<response>DONE</response>" }]);
-    p.write("sub/x", "");
-    const flags = "--name w --cwd sub --prompt-file PROMPT.md -n 1 -- cat".split(" ");
-    expect((await p.ralph("spawn", ...flags)).code).toBe(0);
-    await p.ended();
-    expect(p.output()).toContain("do the thing");
-    const spawned = await p.ralph("spawn", "--name", "v", "--worktree", "run", "-p", "go");
-    expect(spawned.stdout).toContain("spawned v ");
-    await p.ended("v");
-    expect(existsSync(`${p.dir}-worktrees/v`)).toBe(true);
-  });
-
   it("takes away a worktree that could not be made ready", async () => {
     const p = createWorkers();
     p.agent([{ text: "a" }]);
@@ -210,28 +185,20 @@ describe("ralph spawn", () => {
     expect(p.tmux("list-windows", "-t", "mine", "-F", "#{window_name}")).toBe("theirs\n");
   });
 
-  it("lets several workers be spawned at once, in one folder, each with its own name", async () => {
+  it("lets several workers be spawned at once, in one folder, and gives a name to one of two who want it", async () => {
     const p = createWorkers();
-    const names = Array.from({ length: 8 }, (_, number) => `w${number}`);
+    const names = ["w0", "w1", "w2", "w3", "w0"];
     const spawned = await Promise.all(
       names.map((name) =>
-        p.ralph("spawn", "--name", name, "--prompt-file", "PROMPT.md", "-n", "1", "--", "sleep", "60"),
+        p.ralph("spawn", "--name", name, ..."--prompt-file PROMPT.md -n 1 -- sleep 60".split(" ")),
       ),
     );
-    expect(spawned.map(({ stdout, stderr }) => [stdout.split(" ")[1], stderr])).toEqual(
-      names.map((name) => [name, ""]),
-    );
+    expect(spawned.map(({ code }) => code).sort()).toEqual([0, 0, 0, 0, 1]);
     expect((await p.ralph("ls", "--format", "names")).stdout.split("\n").filter(Boolean).sort()).toEqual(
-      names,
+      names.slice(0, 4),
     );
     // A pane for each loop, and one for the command of each, which comes a moment later.
-    await eventually(() => p.tmux("list-panes", "-a").trim().split("\n").length === 2 * names.length);
-  });
-
-  it("gives a name to one of several who want it at the same moment", async () => {
-    const p = createWorkers();
-    const tried = await Promise.all(Array.from({ length: 4 }, () => p.sh("sleep 60")));
-    expect(tried.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
+    await eventually(() => p.tmux("list-panes", "-a").trim().split("\n").length === 8);
   });
 
   it("ends the window when whoever spawns is interrupted before it is ready", async () => {

@@ -36,13 +36,6 @@ describe("a command on the terminal of a worker", () => {
     expect(told).toEqual(codes.map((code) => [code, "200"]));
   }, 60_000);
 
-  it("is a terminal, and reads its prompt from stdin", async () => {
-    const p = createWorkers();
-    await p.sh("test -t 1 && test -t 2 && ! test -t 0 && echo a terminal; cat", "-n", "1");
-    await p.ended();
-    expect(p.output()).toContain("a terminal\ndo the thing\n");
-  });
-
   it.each([
     ["is ended with all that it left running", [], false],
     ["leaves it running with --keep-background", ["--keep-background"], true],
@@ -65,26 +58,13 @@ describe("a command on the terminal of a worker", () => {
     expect(size()).toBe("48 160");
   });
 
-  it("works in a folder whose name tmux would read, and says when it is gone", async () => {
+  it("works in a folder whose name tmux would read", async () => {
     const p = createWorkers();
-    for (const [number, name] of ["a#S", "x#(touch pwned)", "semi;", "50%d"].entries()) {
-      mkdirSync(join(p.dir, name));
-      const worker = `w${number}`;
-      const flags = "--prompt-file PROMPT.md -n 1 -- pwd".split(" ");
-      await p.ralph("spawn", "--name", worker, "--cwd", name, ...flags);
-      await p.ended(worker);
-      expect(p.output(worker)).toContain(`\n${join(p.dir, name)}\n`);
-    }
-    mkdirSync(join(p.dir, "gone"));
-    await p.ralph(
-      "spawn",
-      ..."--name w --cwd gone --prompt-file PROMPT.md -n 2 --".split(" "),
-      "sh",
-      "-c",
-      "rmdir $PWD",
-    );
-    await p.ended("w", "failed");
-    expect(p.output().replaceAll(/\s+/g, " ")).toContain(`the workspace ${join(p.dir, "gone")} is gone`);
+    const name = "x#(touch pwned) #S;";
+    mkdirSync(join(p.dir, name));
+    await p.ralph("spawn", "--name", "w", "--cwd", name, ..."--prompt-file PROMPT.md -n 1 -- pwd".split(" "));
+    await p.ended();
+    expect(p.output()).toContain(`\n${join(p.dir, name)}\n`);
     expect(existsSync(join(p.dir, "pwned"))).toBe(false);
   });
 

@@ -58,14 +58,6 @@ git config "includeif.gitdir:$PWD/.git.path" ../../included`);
     expect(p.sh("git remote get-url origin")).toContain("secret-url");
   });
 
-  it("see what the settings of the agent name", async () => {
-    const p = claudeProject({ bash: "echo $GH_TOKEN > ../seen.txt", text: DONE });
-    p.settings({ agent: { command: "claude", env: { GH_TOKEN: "given-to-it" } } });
-    p.env["GH_TOKEN"] = "secret-gh";
-    await p.ralph("run", "-p", "x", "--check", "true");
-    expect(p.read("../seen.txt")).toBe("given-to-it\n");
-  });
-
   it("leave the password out of the settings until the last run has ended, also after kill -9", async () => {
     const p = claudeProject({ bash: "git remote get-url origin > ../seen.txt; sleep 60" }, { text: DONE });
     const address = "https://x-access-token:secret-url@github.com/octo/demo.git";

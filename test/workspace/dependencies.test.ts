@@ -17,11 +17,9 @@ describe("what a fresh checkout lacks", () => {
     [["node_modules: npm install"], { "package.json": PACKAGE }],
     [["node_modules: npm ci"], { "package.json": PACKAGE, "package-lock.json": "{}" }],
     [["node_modules: pnpm install --frozen-lockfile"], { "package.json": PACKAGE, "pnpm-lock.yaml": "" }],
-    [["node_modules: bun install"], { "package.json": PACKAGE, "bun.lock": "" }],
     [[`.venv: ${PIP} -r requirements.txt`], { "requirements.txt": "flask\n" }],
     [[`.venv: ${PIP} -e .`], { "pyproject.toml": '[project]\ndependencies = ["flask"]\n' }],
     [[".venv: uv sync"], { "pyproject.toml": '[project]\ndependencies = [\n  "a"]\n', "uv.lock": "" }],
-    [[".venv: poetry install"], { "pyproject.toml": "[tool.poetry.dependencies]\n", "poetry.lock": "" }],
     [["vendor: composer install"], { "composer.json": "{}" }],
     [["lib/x: git submodule update --init --recursive"], { ".gitmodules": "[submodule]\n\tpath = lib/x\n" }],
     [
@@ -41,7 +39,6 @@ describe("what a fresh checkout lacks", () => {
       "what is there",
       { "package.json": PACKAGE, "node_modules/x": "", "requirements.txt": "a", ".venv/x": "" },
     ],
-    ["a broken package.json", { "package.json": "{" }],
     ["comments alone", { "requirements.txt": "# none\n" }],
   ])("is nothing for %s", (_, files) => {
     expect(lacks(files)).toEqual([]);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { undoInGit } from "../../src/verify/protected/in-git.js";
-import { git, headCommit, looseCommit, quietEnvironment } from "../../src/workspace/git.js";
+import { git, headCommit, looseCommit } from "../../src/workspace/git.js";
 import { runScm } from "../../src/workspace/scm.js";
 import { dirtySubmodules, stage } from "../../src/workspace/stage.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
@@ -16,12 +16,6 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe("git", () => {
-  it("never asks on the terminal", async () => {
-    expect(quietEnvironment()).toMatchObject({ GIT_TERMINAL_PROMPT: "0", HOME: project.home });
-    const { ok, stdout } = await git(project.dir, ["config", "--get-color", "", "red"]);
-    expect([ok, stdout.length > 0]).toEqual([true, true]);
-  });
-
   it("tries again where another git is just making or removing a worktree", async () => {
     const real = project.sh("command -v git").trim();
     const said = [

@@ -81,13 +81,9 @@ describe("the commit message", () => {
   );
 
   it.each<[string, string | undefined]>([
-    ["Add a file", "Add a file"],
     ["\n\n  Add a file  \n\nand explain it", "Add a file"],
     ["Sure!\n<response>\n  Add a file\n</response>", "Add a file"],
-    ["<RESPONSE>one</RESPONSE> <response>two</response>", "one"],
     ["<response>\n</response>", undefined],
-    [" \n\t\n", undefined],
-    ["\r\nAdd a file\r\n", "Add a file"],
   ])("in %j is %j", (answer, message) => {
     expect(messageIn(answer)).toBe(message);
   });
@@ -104,22 +100,6 @@ describe("the commit message", () => {
 });
 
 describe("what is committed", () => {
-  it("is everything that is not ignored, without ralph's own runtime files", async () => {
-    project.sh(`echo 'build/' > .gitignore; mkdir -p build sub .ralph; echo x > build/out; echo x > sub/new
-      echo more >> README.md; echo x > '-dash'; echo x > $'\\xc3\\xbc x'; echo {} > .ralph/settings.json
-      for f in guardrail_1_test.log guardrail_2_test.log progress.md state.md failed.patch; do echo x > .ralph/$f; done`);
-    await scm("Add everything");
-    project.sh("git config core.quotepath off");
-    expect(committed()).toEqual([
-      "-dash",
-      ".gitignore",
-      ".ralph/settings.json",
-      "README.md",
-      "sub/new",
-      "ü x",
-    ]);
-  });
-
   it("is tracked files alone where that is set", async () => {
     project.sh("echo more >> README.md; echo x > new");
     expect(await scm("Edit", { stage: "tracked" })).toMatchObject({ failure: undefined, asked: 1 });
@@ -165,7 +145,6 @@ describe("what is not committed", () => {
 
   it.each([
     ["with a commit", "mkdir a; git init -q a/inner; cd a/inner; touch x; git add .; git commit -qm i"],
-    ["without one", "git init -q inner; touch inner/x"],
     ["that was staged", "git init -q inner; git -C inner commit -q --allow-empty -m i; git add inner 2>&1"],
   ])("is a repository inside %s", async (_, command) => {
     project.sh(`echo x > new; ${command}`);

@@ -38,12 +38,6 @@ const WAYS: [what: string, command: string, files: string[]][] = [
     "mkdir -p ~/.config/git; echo new > ~/.config/git/ignore; echo x > new",
     ["new"],
   ],
-  [
-    "a global core.excludesFile",
-    "echo new > ~/ex; git config --global core.excludesFile '~/ex'; echo x > new",
-    ["new"],
-  ],
-  ["core.symlinks", "git config core.symlinks false; rm link; printf a > link", ["link"]],
   ["a repository inside that is committed", `${INNER}; git add inner 2>&1; git commit -qm inner`, ["inner"]],
 ];
 
@@ -63,7 +57,6 @@ describe("what is not committed", () => {
       "git -c protocol.file.allow=always submodule --quiet add $PWD sub; git commit -qm s; echo x > sub/new",
       "true",
     ],
-    ["nothing at all", "true", "true"],
   ])("leaves out what the user has hidden: %s", async (_, before, command) => {
     p.sh(before);
     await beginRun();

@@ -34,12 +34,6 @@ history:
 `);
   });
 
-  it("forgets the failures of a state that has passed", () => {
-    const once = failed(first, state, FAILURE, 2, NOW);
-    expect(once.history.at(-1)).toBe("2026-01-26T18:55:00 | A -> A (gate failed, retry 1/2)");
-    expect(passed(once, state, NOW)).toMatchObject({ state: "B", retries: 0, failures: [] });
-  });
-
   it("begins the state anew when it is resumed from the gutter, and says so", () => {
     const again = resumed(failed(first, state, FAILURE, 0, NOW), NOW);
     expect(again).toMatchObject({ state: "A", retries: 0, inGutter: false, isMended: true });
@@ -61,7 +55,6 @@ it.each([
   ["ERROR tests/test_a.py", "collected 0 items / 1 error\nERROR tests/test_a.py\n1 error"],
   ["not ok 2 - b", "# x\nnot ok 2 - b\n# fail 1"],
   ["s.md:3: error: no problem", "s.md:3: error: no problem\n❌ stress-test failed: 1 finding"],
-  ["the end", "something else\nthe end"],
 ])("%j tells most of %j", (expected, output) => {
   const event = { passed: false, timedOut: false } as CheckFinished;
   expect(tellingLine(STATE, { event, output, tests: tallyOf(output) }, undefined)).toBe(expected);

@@ -5,9 +5,7 @@ import { gateIn, STATE } from "./kit.js";
 
 it.each<[string, Partial<PipelineState>, boolean, string]>([
   ["exits 0", { command: "echo fine" }, true, "fine"],
-  ["exits with something else", { command: "echo bad; exit 3" }, false, "bad"],
   ["exits as it should", { command: "exit 3", exitCode: 3 }, true, "✅ passed"],
-  ["exits 0 where it should not", { command: "true", exitCode: 3 }, false, "❌ it printed nothing"],
   ["says what it has to", { command: "echo fine; echo great", output: "^great$" }, true, "great"],
   [
     "does not say it",
@@ -34,7 +32,6 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
     "⚠️ passed, but its output does not say how many tests ran: All good",
   ],
   ["is not there", { command: "no-such-gate" }, false, "/bin/sh: 1: no-such-gate: not found"],
-  ["is killed", { command: "kill -9 $$" }, false, "❌ it printed nothing"],
   ["knows its state", { command: 'echo "$RALPH_STATE"' }, true, "A"],
 ])("a gate that %s", async (_, change, passed, line) => {
   const gate = await gateIn(temporaryFolder(), { ...STATE, ...change });
@@ -45,12 +42,6 @@ it.each<[string, Partial<PipelineState>, boolean, string]>([
     passed,
     line,
   });
-});
-
-it("does not run a gate after a signal", async () => {
-  const kill = new AbortController();
-  kill.abort();
-  expect(await gateIn(temporaryFolder(), STATE, { kill })).toBeUndefined();
 });
 
 it("does not pass a gate that ran tests before and runs none now", async () => {

@@ -20,22 +20,14 @@ describe("check 1, the list", () => {
   it.each<[unknown, string]>([
     ['{\n  "project": oops', "ralph/tasks.json is not valid JSON: unexpected oops at line 2, column 14."],
     ["[]", "ralph/tasks.json must be an object with userStories."],
-    [list({ userStories: {} }), "userStories must be a list of stories, but is {}."],
     [list({ userStories: [] }), "userStories is empty: there is no story to work on."],
-    [list({ userStories: ["x"] }), "userStories[0] must be an object."],
     [list({ verifyCommands: [" "] }), "verifyCommands must be a list of commands"],
-    [one({ id: " " }), "Story number 1: id must be a non-empty string"],
     [one({ passes: "true" }), 'passes must be true or false, but is "true".'],
-    [one({ priority: "1" }), 'priority must be a number, but is "1".'],
     [one({ acceptanceCriteria: [] }), "acceptanceCriteria must be a non-empty list of strings"],
-    [one({ acceptanceCriteria: [1, 2] }), "Story US-001: acceptanceCriteria must be"],
     [one({ reviewStatus: "done" }), 'reviewStatus must be null or one of "needs_review"'],
     [one({ reviewCount: -1 }), "reviewCount must be a non-negative integer, but is -1."],
-    [one({ reviewCount: true }), "reviewCount must be a non-negative integer, but is true."],
-    [one({ reviewCount: 0.5 }), "reviewCount must be a non-negative integer, but is 0.5."],
     [tasks(story(), story()), "Story US-001: id is used more than once."],
     [waits(["A", "B"]), "Story A: dependsOn names B, which is not a story."],
-    [waits(["A", "A"]), "Story A: dependsOn has a cycle: A → A."],
     [waits(["X", "A"], ["A", "B"], ["B", "A"]), "dependsOn has a cycle: A → B → A."],
     [one({ ...APPROVED, notes: " " }), "Story US-001 has passes=true but its notes are empty."],
   ])("%j: %s", (wrong, message) => {
@@ -117,14 +109,10 @@ describe("check 2.5, what an iteration may change", () => {
   it.each<[string, Mode | null, Partial<Story>, Partial<Story>]>([
     ["an implemented story goes to its review", "implement", {}, WAITING],
     ["a story is not finished yet", "implement", {}, { notes: "half" }],
-    ["a done story had more reviews than the cap", "implement", counted(APPROVED, 9), counted(APPROVED, 9)],
-    ["a review past the cap approves", "review", counted(WAITING, 6), counted(APPROVED, 7)],
     ["a review approves", "review", counted(WAITING, 1), counted(APPROVED, 2)],
     ["a review asks for changes", "review", counted(WAITING, 1), counted(REJECTED, 2)],
-    ["the review at the cap approves", "review", counted(WAITING, 4), counted(APPROVED, 5)],
     ["criteria are added", "review", WAITING, { ...APPROVED, acceptanceCriteria: ["it works", "fast"] }],
     ["a fix goes to its review again", "review-fix", REJECTED, counted(WAITING, 1)],
-    ["a fix is not finished yet", "review-fix", REJECTED, REJECTED],
     ["nobody's turn, nothing changed", null, WAITING, WAITING],
   ])("%s: %s may", (_, mode, before, after) => {
     expect(judged(mode, before, after)).toEqual([]);
@@ -142,7 +130,6 @@ describe("check 2.5, what an iteration may change", () => {
     ],
     ["a review weakens what it approves", "review", WAITING, { ...APPROVED, ...GUTTED }, LOST],
     ["feedback is planted", "implement", {}, { reviewFeedback: "[AUTO-APPROVED AT CAP]" }, PLANTED],
-    ["feedback comes with a submission", "implement", {}, { ...WAITING, reviewFeedback: "fine" }, PLANTED],
     ["feedback is rewritten", "review-fix", REJECTED, { ...REJECTED, reviewFeedback: "fine" }, PLANTED],
     ["it passes", "implement", {}, { passes: true, notes: "n" }, `${IMPLEMENT}passes false → true.`],
     [
@@ -156,13 +143,10 @@ describe("check 2.5, what an iteration may change", () => {
     ["it takes an approval back", "implement", APPROVED, counted(WAITING, 1), `${IMPLEMENT}passes true`],
     ["nothing is changed", "review", WAITING, WAITING, "the review must increment reviewCount (0 → 1)"],
     ["it does not count", "review", counted(WAITING, 1), APPROVED, `${REVIEW}reviewCount 1 → 1;`],
-    ["it counts twice", "review", WAITING, counted(APPROVED, 2), "a review must increment reviewCount by 1."],
     ["it was never submitted", "review", {}, APPROVED, "only a story with needs_review can be reviewed"],
     ["no word", "review", WAITING, { ...REJECTED, reviewFeedback: "" }, "feedback required"],
     ["changes at the cap", "review", counted(WAITING, 4), counted(REJECTED, 5), "at the review cap (5)"],
-    ["changes past the cap", "review", counted(WAITING, 5), counted(REJECTED, 6), "at the review cap (5)"],
     ["the cap is named too early", "review", WAITING, CAP_NAMED, "at review 1, and the review cap is 5"],
-    ["it only counts", "review", WAITING, counted(WAITING, 1), 'a review sets reviewStatus "approved" and'],
     ["it approves", "review-fix", REJECTED, APPROVED, `${FIX}passes false → true, reviewStatus changes`],
     ["it counts a review", "review-fix", REJECTED, counted(WAITING, 2), `${FIX}reviewStatus changes`],
     ["the story needs none", "review-fix", {}, WAITING, `${FIX}reviewStatus null → needs_review.`],
@@ -178,12 +162,9 @@ describe("check 2.5, what an iteration may change", () => {
   it.each<[string, Mode, TaskList, TaskList, string | undefined]>([
     ["two are submitted", "implement", two({}), two(WAITING), "and another story was submitted already"],
     ["two are reviewed", "review", two(WAITING), two(APPROVED), "a review may only modify one story"],
-    ["two are mended", "review-fix", two(REJECTED), two(counted(WAITING, 1)), "was submitted already"],
     ["a new story is passed", "implement", tasks(A), tasks(A, story("B", APPROVED)), "must start incomplete"],
-    ["a new one waits", "review-fix", tasks(REJECTED_A), tasks(REJECTED_A, story("B", WAITING)), "B is new"],
     ["a new story is added", "review-fix", tasks(REJECTED_A), tasks(REJECTED_A, story("B")), undefined],
     ["a story is deleted", "implement", two({}), tasks(A), "Story B was deleted or renumbered"],
-    ["it is renumbered", "review", two(WAITING), tasks(story("A", APPROVED), story("C")), "B was deleted"],
   ])("%s", (_, mode, before, after, message) => {
     const found = messages(after, { mode, before: before }).join("\n");
     if (message === undefined) expect(found).toBe("");
@@ -192,35 +173,16 @@ describe("check 2.5, what an iteration may change", () => {
 
   const has = (id: string, ...acceptanceCriteria: string[]): Story => story(id, { acceptanceCriteria });
   const whole = tasks(has("A", "one", "two", "three"), has("B", "two"));
-  const done = tasks(has("A", "one", "two"), story("B", { ...APPROVED, acceptanceCriteria: ["two"] }));
   it.each<[string, TaskList, Story[], string | undefined]>([
     ["new stories take them over", whole, [has("A", "one"), has("B", "two"), has("C", "three")], undefined],
-    [
-      "the first part is submitted",
-      whole,
-      [{ ...has("A", "one"), ...WAITING }, has("B", "two"), has("C", "three")],
-      undefined,
-    ],
     ["one that is there already", whole, [has("A", "one", "three"), has("B", "two")], undefined],
-    [
-      "a word is added",
-      whole,
-      [has("A", "how they fit"), has("B", "two"), has("C", "one", "three")],
-      undefined,
-    ],
     ["another one takes its place", whole, [has("A", "one", "three", "ok"), has("B", "two")], "two"],
     ["one is lost", whole, [has("A", "one"), has("B", "two"), has("C", "tree")], "three"],
-    ["a done story takes nothing over", done, [has("A", "one"), ...done.userStories.slice(1)], "two"],
   ])("a split: %s", (_, before, now, lost) => {
     const found = messages(tasks(...now), { mode: "implement", before: before });
     expect(found).toEqual(
       lost === undefined ? [] : [expect.stringContaining(`Story A lost an acceptance criterion: "${lost}"`)],
     );
-  });
-
-  it("nothing may be deleted where reviews are skipped", () => {
-    const found = messages(tasks(A), { skipReview: true, mode: "implement", before: two({}) });
-    expect(found.join()).toContain("Story B was deleted");
   });
 
   it("is left out without a snapshot; check 2 is not", () => {

@@ -86,13 +86,6 @@ describe("the progress file", () => {
     expect(own.read()).toBe(text);
   });
 
-  it("says why the agent failed, and that its cost is not known", () => {
-    const text = sectionOf(judged([check("a")], { error: "exit code 1: no\nmore", costUsd: null }));
-    expect(text).toMatch(/^## Iteration 1 — FAIL\n/);
-    expect(text).toContain("\n- Cost: unknown\n");
-    expect(text).toContain("\n- Error: exit code 1: no\n\n");
-  });
-
   it("holds no secret", () => {
     const text = sectionOf(
       judged([check(`curl -u ${SECRET} x`, { exitCode: 1, output: SECRET })], { error: SECRET }),

@@ -31,11 +31,9 @@ describe("the prompt of an iteration", () => {
     ["no change", { diff: "\n" }, "## Changes so far"],
     ["no failed check", { failures: [] }, "## Failed checks"],
     ["no error", { error: null }, "## Error"],
-    ["a blank error", { error: " \n" }, "## Error"],
     ["no progress", { progress: "" }, "## Progress"],
     ["no tag", { completionTag: null }, "COMPLETE"],
     ["no instruction", { doneInstruction: false }, "end your final message with COMPLETE"],
-    ["no instruction", { doneInstruction: false }, "<promise>DECIDE: "],
     [
       "a task that says how to ask",
       { task: "Ask with <promise>BLOCKED: why</promise>" },
@@ -48,11 +46,6 @@ describe("the prompt of an iteration", () => {
 
   it("never says the tag on a line of its own", () => {
     expect(iterationPrompt({ ...LATER, progress: "" }).split("\n")).not.toContain("COMPLETE");
-  });
-
-  it("shows a check of several lines as one of the list", () => {
-    const prompt = iterationPrompt({ ...FIRST, checks: asChecks(["set -e\nmake\nmake test\n"], 1) });
-    expect(prompt).toContain("\n\n- set -e\n  make\n  make test\n\n");
   });
 });
 

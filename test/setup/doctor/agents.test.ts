@@ -79,29 +79,6 @@ describe("agents", () => {
     ]);
   });
 
-  it("a plain command in the settings is never started", async () => {
-    const p = createProject();
-    p.program("my-agent", `#!/bin/sh\n/bin/touch ${p.root}/started\n`);
-    const context = machine(p, configured({ command: "my-agent --fast" }));
-    expect(await find("default", context)).toEqual({
-      name: "default",
-      status: "ok",
-      message: "my-agent, by the settings",
-    });
-    expect(p.exists("../started")).toBe(false);
-  });
-
-  it("a known agent that the settings name by its path is the one that is asked", async () => {
-    const p = createProject();
-    const file = join(p.root, "claude");
-    writeFileSync(file, "#!/bin/sh\necho 9.9.9\n");
-    chmodSync(file, 0o755);
-    expect(await find("claude", machine(p, configured({ command: file })))).toMatchObject({
-      path: file,
-      version: "9.9.9",
-    });
-  });
-
   it("an agent of the settings that is not there is a problem with the words of ralph run", async () => {
     const p = createProject();
     prints(p, "claude", "1.0");
@@ -171,18 +148,14 @@ describe("agents", () => {
 
 describe("how an agent signs in", () => {
   const TWO = { CLAUDE_CODE_OAUTH_TOKEN: "a", ANTHROPIC_API_KEY: "b" };
-  const CLOUD = { CLAUDE_CODE_USE_BEDROCK: "1" };
 
   it.each([
     ["claude", ".claude/.credentials.json", {}],
-    ["claude", "other/.credentials.json", { CLAUDE_CONFIG_DIR: "other" }],
     ["codex", ".codex/auth.json", {}],
     ["codex", "other/auth.json", { CODEX_HOME: "other" }],
     ["amp", ".local/share/amp/secrets.json", {}],
     ["gemini", ".gemini/oauth_creds.json", {}],
-    ["gemini", "other/.gemini/oauth_creds.json", { GEMINI_CLI_HOME: "other" }],
     ["opencode", ".local/share/opencode/auth.json", {}],
-    ["opencode", "other/opencode/auth.json", { XDG_DATA_HOME: "other" }],
   ])("%s: a login in %s", async (name, file, folders) => {
     const p = createProject();
     prints(p, name, "1.0");
@@ -198,9 +171,7 @@ describe("how an agent signs in", () => {
 
   it.each([
     ["nothing", "linux", {}, "warning", "no sign of a login", SIGN_IN],
-    ["an empty variable", "linux", { ANTHROPIC_API_KEY: "" }, "warning", "no sign of a login", SIGN_IN],
     ["two variables", "linux", TWO, "ok", "ANTHROPIC_API_KEY, CLAUDE_CODE_OAUTH_TOKEN are set", undefined],
-    ["a cloud provider", "linux", CLOUD, "ok", "CLAUDE_CODE_USE_BEDROCK is set", undefined],
     ["macOS", "darwin", {}, "ok", "ralph cannot see a login in the keychain", undefined],
   ] as const)("Claude Code with %s on %s", async (_, platform, env, status, said, fix) => {
     const p = createProject();
@@ -215,15 +186,6 @@ describe("how an agent signs in", () => {
     prints(p, "claude", "1.0");
     const context = machine(p, configured({ command: "claude", env: { ANTHROPIC_API_KEY: "sk-1" } }));
     expect((await find("claude", context))?.auth).toEqual({ variables: ["ANTHROPIC_API_KEY"] });
-  });
-
-  it("does not open the login file", async () => {
-    const p = createProject();
-    prints(p, "claude", "1.0");
-    mkdirSync(join(p.home, ".claude"));
-    // Whoever opened it would wait for a writer.
-    p.sh("mkfifo ~/.claude/.credentials.json");
-    expect(await find("claude", machine(p))).toMatchObject({ status: "ok" });
   });
 });
 
@@ -249,19 +211,10 @@ describe("an agent whose --version", () => {
     });
   });
 
-  it("crashes is a warning if another one is in use", async () => {
-    const p = createProject();
-    prints(p, "codex", "1.0");
-    const context = machine(p, configured({ command: "codex" }));
-    expect(await versionOf("#!/bin/sh\nexit 1\n", p, context)).toMatchObject({ status: "warning", fix });
-  });
-
-  it.each([
-    ["garbage", "head -c 3000 /dev/urandom | tr -d '0-9'"],
-    ["nothing", "true"],
-    ["digits for ever on one line", "head -c 10000000 /dev/zero | tr '\\0' 1"],
-  ])("prints %s is a warning", async (_, command) => {
-    expect(await versionOf(`#!/bin/sh\nPATH=/usr/bin:/bin\n${command}\n`)).toMatchObject({
+  it("prints garbage is a warning", async () => {
+    expect(
+      await versionOf(`#!/bin/sh\nPATH=/usr/bin:/bin\nhead -c 3000 /dev/urandom | tr -d '0-9'\n`),
+    ).toMatchObject({
       status: "warning",
       message: expect.stringContaining("--version: it prints no version"),
       fix: "run it with --version by hand",

@@ -46,12 +46,6 @@ describe("git", () => {
     ]);
   });
 
-  it("is asked to speak English, because it is listened to", async () => {
-    const p = createProject({ git: false });
-    p.program("git", '#!/bin/sh\ntest "$LC_ALL" = C && echo "fatal: not a git repository" >&2; exit 128\n');
-    expect((await examineGit(machine(p, { env: { LC_ALL: "de_DE.UTF-8" } })))[1]?.fix).toBe("git init");
-  });
-
   it("without a commit is a warning", async () => {
     const p = createProject({ git: false });
     realGit(p);

@@ -1,4 +1,3 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { versionIn } from "../../../src/setup/doctor/context.js";
@@ -12,9 +11,7 @@ const isRoot = process.getuid?.() === 0;
 describe("node", () => {
   it.each([
     ["20.19.0", "ok"],
-    ["22.1.0", "ok"],
     ["20.18.3", "problem"],
-    ["18.20.0", "problem"],
   ])("%s is %s", (version, status) => {
     const node = { version, path: "/n", needed: ">=20.19" };
     expect(nodeFinding(machine(createProject(), { node })).status).toBe(status);
@@ -24,10 +21,7 @@ describe("node", () => {
 describe("the first version that is printed", () => {
   it.each([
     ["2.1.325 (Claude Code)", "2.1.325"],
-    ["codex-cli 0.166.0", "0.166.0"],
     ["0.0.1774569934-g39e3ec (released 2026-03-27T00:09:23.250Z, 7mo ago)", "0.0.1774569934-g39e3ec"],
-    ["tmux 3.3a", "3.3a"],
-    ["tmux next-3.6", "3.6"],
     ["a new release is out!\n\u001b[1m1.2.3-beta.4+5\u001b[0m\n9.9", "1.2.3-beta.4+5"],
     ["version 7", undefined],
   ])("%j: %s", (text, version) => {
@@ -67,15 +61,6 @@ describe("the system", () => {
     expect(await named("tmux", machine(p, { uid: 0 }))).toEqual({ ...told, fix: "apt-get install tmux" });
   });
 
-  it("with a tmux that fails is a warning", async () => {
-    const p = createProject();
-    p.program("tmux", "#!/bin/sh\necho 'lost server' >&2; exit 1\n");
-    expect(await named("tmux", machine(p))).toMatchObject({
-      status: "warning",
-      message: "tmux -V: lost server (exit 1)",
-    });
-  });
-
   it("tries the disks and leaves nothing behind", async () => {
     const p = createProject();
     const before = p.sh("find .. | sort");
@@ -96,18 +81,6 @@ describe("the system", () => {
       message: `cannot keep records in ${records}: a part of the path is not a directory`,
       fix: "make it writable or set RALPH_HOME to another folder",
       path: records,
-    });
-  });
-
-  it(".ralph as a file is a problem with the words of ralph run", async () => {
-    const p = createProject();
-    p.write(".ralph", "");
-    expect(await named("project", machine(p))).toEqual({
-      name: "project",
-      status: "problem",
-      message: `.ralph is not a folder: ${p.dir}/.ralph`,
-      fix: "ralph keeps settings and logs there: rename the file",
-      path: p.dir,
     });
   });
 });
@@ -140,23 +113,5 @@ describe.runIf(isRoot)("disks of their own", () => {
       },
       { name: "project", status: "problem", message: `the project folder is read-only: ${workspace}` },
     ]);
-  });
-
-  it("full ones are problems, and nothing is left on them", async () => {
-    const p = createProject();
-    const records = mount(join(p.root, "records"), "size=64k");
-    mkdirSync(join(records, "runs"));
-    try {
-      writeFileSync(join(records, "big"), Buffer.alloc(100_000));
-    } catch {
-      // It is full now.
-    }
-    const [found] = await stateOf(machine(p, { records }));
-    expect(found).toEqual({
-      name: "records",
-      status: "problem",
-      message: `cannot keep records in ${records}: no space left on the disk`,
-    });
-    expect(readdirSync(join(records, "runs"))).toEqual([]);
   });
 });

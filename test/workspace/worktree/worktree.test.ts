@@ -41,14 +41,6 @@ function traces(): unknown {
 const NOTHING = { folder: false, branches: "", entries: 1 };
 
 describe("where a worktree is", () => {
-  it("stands beside the first checkout when it is started in another worktree", async () => {
-    p.sh("git worktree add -q ../elsewhere && mkdir ../elsewhere/sub");
-    expect(await locateWorktree(join(p.root, "elsewhere/sub"), "one")).toMatchObject({
-      path: `${p.dir}-worktrees/one`,
-      workspace: `${p.dir}-worktrees/one/sub`,
-    });
-  });
-
   it.each(["../x", "-x", "a b", ".x", "x.lock", "a..b", "", "a\nb", "ä", "x".repeat(101)])(
     "has no name such as %j",
     async (name) => {
@@ -73,14 +65,10 @@ describe("a new worktree", () => {
     expect(existsSync(join(await made(), ".git"))).toBe(true);
   });
 
-  it.each([
-    ["locked", "git worktree lock ../project-worktrees/one"],
-    [
-      "on a disk that is not mounted",
-      "git worktree lock ../project-worktrees/one && mv ../project-worktrees ../away",
-    ],
-  ])("does not take away a worktree of somebody else that is %s", async (_, command) => {
-    p.sh(`git worktree add -q -b mine ../project-worktrees/one && ${command}`);
+  it("does not take away a worktree of somebody else that is locked", async () => {
+    p.sh(
+      `git worktree add -q -b mine ../project-worktrees/one && git worktree lock ../project-worktrees/one`,
+    );
     const before = p.sh("git worktree list --porcelain; git branch --list; ls ../*");
     expect(await takenBy(p.dir, await locateWorktree(p.dir, "one"))).toContain("project-worktrees/one");
     await expect(made()).rejects.toThrow(/cannot create the worktree: .*project-worktrees\/one is taken/);
@@ -127,12 +115,6 @@ describe(".worktreeinclude", () => {
       "warning: copied into the worktree, but not ignored by git: a, b, c and 1 more; ralph does not commit it",
     ]);
   });
-
-  it("that cannot be read leaves nothing behind", async () => {
-    mkdirSync(join(p.dir, ".worktreeinclude"));
-    await expect(made()).rejects.toMatchObject({ code: "include_file", exitCode: 2 });
-    expect(traces()).toEqual(NOTHING);
-  });
 });
 
 describe("setup", () => {
@@ -159,12 +141,6 @@ describe("setup", () => {
     await expect(made("one", { command, timeoutMs: 500 })).rejects.toThrow("(timed out)");
     expect(traces()).toEqual(NOTHING);
     expect(isAlive(Number(readFileSync(join(p.root, "pid"), "utf8")))).toBe(false);
-  });
-
-  it("does not take away the worktrees of others", async () => {
-    await made("other");
-    await expect(made("one", { command: "false" })).rejects.toThrow("setup failed");
-    expect(traces()).toEqual({ folder: true, branches: "+ ralph/other\n", entries: 2 });
   });
 });
 
@@ -213,16 +189,9 @@ describe("what is left in a worktree at the end", () => {
     expect(committed()).toBe("A .env.new A b");
   });
 
-  it.each([
-    [
-      "hooks that fail",
-      "for h in pre-commit prepare-commit-msg commit-msg post-commit; do printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/$h; chmod +x .git/hooks/$h; done",
-    ],
-    ["a key that nobody unlocks", "git config commit.gpgSign true && git config gpg.program false"],
-    ["line endings that git refuses", "git config core.autocrlf input && git config core.safecrlf true"],
-  ])("is committed in spite of %s", async (_, command) => {
+  it("is committed in spite of a key that nobody unlocks", async () => {
     const path = await made();
-    p.sh(command);
+    p.sh("git config commit.gpgSign true && git config gpg.program false");
     inTree(path, "printf 'x\\r\\n' > a");
     expect(await settle(path)).toEqual({ found: true });
     expect(committed()).toBe("A a");
@@ -266,7 +235,6 @@ describe("what is left in a worktree at the end", () => {
   it.each([
     ["is gone", "rm .git"],
     ["leads to the user's checkout", "echo gitdir: $OLDPWD/.git > .git"],
-    ["is that of another worktree", "git worktree add -q ../two && cp ../two/.git .git"],
   ])("is committed nowhere when its .git %s, and never into a repository around it", async (_, command) => {
     p.sh("git init -q .. && git -C .. commit -q --allow-empty -m around");
     const path = await made();
@@ -283,13 +251,10 @@ describe("what is left in a worktree at the end", () => {
     expect(state()).toBe(before);
   });
 
-  it.each([
-    ["another branch", "git switch -q develop"],
-    ["the one of the checkout", "git checkout -q --ignore-other-worktrees main"],
-  ])("does not move a branch of the user: %s", async (_, command) => {
+  it("does not move a branch of the user: the one of the checkout", async () => {
     p.sh("git branch develop");
     const path = await made();
-    inTree(path, `${command} && echo 1 > a && git add a && echo 2 > b`);
+    inTree(path, `git checkout -q --ignore-other-worktrees main && echo 1 > a && git add a && echo 2 > b`);
     const heads = () => p.sh("git rev-parse main develop; git status --porcelain");
     const before = heads();
     expect(await settle(path)).toEqual({ found: true });
@@ -298,13 +263,7 @@ describe("what is left in a worktree at the end", () => {
 
   it.each([
     ["a merge", "git merge side", "a merge is under way, and conflicts are not resolved in f"],
-    ["a merge whose markers are staged", "git merge side; git add f", "a merge is under way"],
     ["a rebase", "git rebase side", "a rebase is under way, and conflicts are not resolved in f"],
-    [
-      "a stash",
-      "git stash -q; echo z > f; git commit -qam z; git stash pop",
-      "conflicts are not resolved in f",
-    ],
   ])("is not committed in the middle of %s", async (_, command, why) => {
     p.sh("echo 1 > f; git add f; git commit -qm f; git branch side; echo 2 > f; git commit -qam 2");
     p.sh("git switch -q side; echo s > f; git commit -qam s; git switch -q main");
@@ -339,13 +298,9 @@ describe("what is left in a worktree at the end", () => {
     expect([committed(), inTree(path, "cat a")]).toEqual(["", "x\n"]);
   });
 
-  it.each([
-    ["another branch", "git checkout -qb fix"],
-    ["a detached HEAD", "git checkout -q --detach"],
-    ["a branch that was renamed", "git branch -m better"],
-  ])("comes onto the worktree's branch from %s", async (_, command) => {
+  it("comes onto the worktree's branch from another branch", async () => {
     const path = await made();
-    inTree(path, `${command} && echo 1 > a && git add a && git commit -qm own && echo 2 > b`);
+    inTree(path, `git checkout -qb fix && echo 1 > a && git add a && git commit -qm own && echo 2 > b`);
     expect(await settle(path)).toEqual({ found: true });
     expect(committed()).toBe("A a A b");
     expect(await settle(path)).toEqual({ found: false });

@@ -32,13 +32,11 @@ describe("check-tests", () => {
 
   it.each([
     ["titles", { "tests/a.test.js": asserted("SC-1 x") + asserted("x (SC-2)") }],
-    ["a group", { "a.test.ts": `describe("SC-1", () => { ${asserted("x")} });\n// SC-2\n${asserted("y")}` }],
     [
       "names of functions",
       { "tests/test_a.py": "def test_sc_1_x():\n    assert f()\n\n\ndef test_SC2():\n    assert f()\n" },
     ],
     ["beside a helper", { "a.test.js": asserted("SC-1 SC-2"), "test-utils.js": "export const x = 1;\n" }],
-    ["another language", { "spec/a_spec.rb": "it 'SC-1 SC-2'" }],
   ])("is content with criteria in %s", async (_, files) => {
     expect((await check(files)).filter((line) => line.includes("error"))).toEqual([]);
   });
@@ -51,11 +49,6 @@ describe("check-tests", () => {
       ["p.md:8: error: SC-2 is in no test: name it in the test that proves it"],
     ],
     [
-      "SC-10 for SC-1",
-      { "a.test.js": asserted("SC-10") + asserted("SC-2") },
-      ["p.md:7: error: SC-1 is in no test: name it in the test that proves it"],
-    ],
-    [
       "a test that asserts nothing",
       { "a.test.js": `${asserted("SC-1 SC-2")}test("x", () => { f(); });\n` },
       ['a.test.js:2: error: the test "x" asserts nothing'],
@@ -64,11 +57,6 @@ describe("check-tests", () => {
       "a test that is skipped",
       { "a.test.js": asserted("SC-1 SC-2").replace("test(", "test.skip(") },
       ['a.test.js:1: error: the test "SC-1 SC-2" is skipped or expected to fail'],
-    ],
-    [
-      "a test file without a test",
-      { "a.test.js": asserted("SC-1 SC-2"), "b.test.js": "f();\n" },
-      ["b.test.js:1: error: there is no test in it"],
     ],
     [
       "a file that does not parse",
@@ -107,12 +95,6 @@ describe("check-tests", () => {
         { "a.test.js": asserted("SC-1 SC-2") },
         { "a.test.js": null, "b.test.js": asserted("SC-1 SC-2") },
       ],
-      [
-        "with another docstring",
-        { "test_a.py": "def test_a():\n    assert f()\n" },
-        { "test_a.py": 'def test_a():\n    """SC-1 SC-2"""\n    assert f()\n' },
-      ],
-      ["in another language", { "a_spec.rb": "it 'SC-1 SC-2'" }, { "a_spec.rb": "it 'SC-1 SC-2'\nit 'x'" }],
     ])("counts none of them for its criteria, %s", async (_, files, change) => {
       expect((await judgedAfter(files, change)).filter((line) => line.includes("error"))).toEqual(MISSING);
     });
@@ -129,15 +111,6 @@ describe("check-tests", () => {
         "broken.test.js:1: warning: there is no test in it",
         "none.test.js:1: warning: there is no test in it",
       ]);
-    });
-
-    it("counts an old test that was changed, and fails one that was switched off", async () => {
-      const files = { "a.test.js": asserted("SC-1 SC-2") + asserted("x") };
-      const found = await judgedAfter(files, {
-        "a.test.js":
-          asserted("SC-1 SC-2").replace("f()", "g()") + asserted("x").replace("test(", "test.skip("),
-      });
-      expect(found).toEqual(['a.test.js:2: error: the test "x" is skipped or expected to fail']);
     });
 
     it("counts them where nobody was asked for tests, and only warns about others", async () => {
@@ -173,16 +146,9 @@ describe("check-tests", () => {
     });
   });
 
-  it("looks at the folder that it is given", async () => {
-    const files = { "old.test.js": 'test("x", () => {});', "tests/a.test.js": asserted("SC-1 SC-2") };
-    expect(await check(files, "tests/")).toEqual([]);
-  });
-
   it.each([
     ["echo '1 failed in 0.1s'; false", []],
-    ["echo 'ERROR collecting tests/test_a.py'; exit 2", []],
     ["exit 3", ["exit 3 failed before it ran a test: exit code 3"]],
-    ["echo the greeting is wrong; exit 1", []],
     [
       "echo './check.sh: nothing: not found'; exit 1",
       [
@@ -190,12 +156,10 @@ describe("check-tests", () => {
       ],
     ],
     ["echo broken; exit 1; pytest", ["echo broken; exit 1; pytest failed before it ran a test: broken"]],
-    ["make test", ["make test failed before it ran a test: make: *** No rule to make target 'test'.  Stop."]],
     ["true", ["true passes before anything was implemented: such tests prove nothing"]],
     ["echo 'ℹ tests 0'", ["echo 'ℹ tests 0' found no tests"]],
     ["no-such-runner", ["no-such-runner could not be started (exit code 127)"]],
     ["sleep 9", ["sleep 9 did not end within 0.1s"]],
-    ["exit 5 # pytest", ["exit 5 # pytest found no tests"]],
   ])("of the suite %j says %j", async (command, expected) => {
     const found = await suiteFindings(command, {
       workspace: temporaryFolder(),

@@ -33,14 +33,9 @@ describe("stress-test", () => {
       spec("## Success criteria", "## Wishes"),
     ],
     [
-      '11 error: "Success criteria" holds no criterion: write each one as an item of a list',
-      spec(/- SC-1[\s\S]*?\n\n/, "It must please.\n\n"),
-    ],
-    [
       "1 error: only 8 words, and at least 100 are needed",
       "# S\n\n## Problem\n\nbad\n\n## Acceptance criteria\n\n1. returns 1\n",
     ],
-    ["1 error: only 0 words, and at least 100 are needed", ""],
   ])("says %s", (message, text) => {
     expect(errors(stressTest("s.md", text))).toContain(message);
   });
@@ -71,12 +66,9 @@ describe("stress-test", () => {
 describe("reading Markdown", () => {
   it.each([
     ["a byte order mark", "\ufeff# S\n\n## Success criteria\n\n- returns 1\n", [5]],
-    ["an underlined heading", "S\n=\n\nSuccess criteria\n----------------\n\n- returns 1\n", [7]],
     ["front matter", "---\ntitle: x\n---\n# S\n\n## Success criteria\n\n- returns 1\n", [8]],
     ["a comment", "## Success criteria\n\n<!--\n- returns 1\n-->\n- returns 2\n", [6]],
-    ["a comment in code", "## Success criteria\n\n- prints `<!--`\n- returns 2\n", [3, 4]],
     ["bold criteria", "## Success criteria\n\n**SC-1:** returns 1\n**SC-2** returns 2\n", [3, 4]],
-    ["a remark about them", "**Success criteria:** see below\n\n## Success criteria\n\n- a\n", [5]],
   ])("criteria are found with %s", (_, text, lines) => {
     expect(criteriaIn(text).map(({ line }) => line)).toEqual(lines);
   });
@@ -91,17 +83,8 @@ describe("validate", () => {
 
   it.each([
     ["saves recipes properly", '"properly" is ambiguous: say what you mean'],
-    ["retries as needed, 3 times", '"as needed" is ambiguous: say what you mean'],
     ["returns all recipes", '"all" has no limit: say which, or how many'],
     ["the search is fast", 'nothing could measure "fast": give a figure, or say what one can observe'],
-    [
-      "the interface is user-friendly",
-      'nothing could measure "user-friendly": give a figure, or say what one can observe',
-    ],
-    [
-      "customers are delighted",
-      'nothing could measure "delighted": give a figure, or say what one can observe',
-    ],
     ["cooking joy", "this cannot be measured: give a figure, or say what can be observed when it is met"],
   ])("refuses the criterion: %s", (criterion, message) => {
     expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([`13 error: ${message}`]);
@@ -121,16 +104,9 @@ describe("validate", () => {
     "returns all 12 months",
     "returns all fields listed below",
     "prints `saved`",
-    "duplicate recipes are detected",
     "users can log in with email and password",
-    "a title that is empty is rejected",
-    "the button is visible",
     "an error message appears",
-    "the file exists",
-    "the menu is hidden after the click",
     "the cursor is in the search field",
-    "there is a link to the home page",
-    "the page scrolls to the top",
     "nothing is written to the disk at all, 0 files are created",
   ])("accepts the criterion: %s", (criterion) => {
     expect(errors(validate("s.md", withCriterion(criterion)))).toEqual([]);
@@ -163,16 +139,11 @@ describe("check", () => {
       prp("# PRP-2026-01-26-001", "# Recipes"),
     ],
     ['1 error: no section "Meta"', prp("## Meta", "## About")],
-    ['1 error: no section "Problem"', prp("## 1. Problem", "## 1. Story")],
-    ['22 error: "3. Scope" says nothing', prp(/One user, plain.*/, "")],
     [
       '26 error: "4. Functional requirements" names no requirement: FR-1, FR-2 … are needed',
       prp(/FR-/g, "R"),
     ],
-    ['1 error: no section "Failure modes"', prp("Failure modes", "Trouble")],
     ['1 error: no phase: add "## Phase 1: …" with its deliverables', prp("## Phase 1: ", "## ")],
-    ['36 error: "Phase 1: Extraction and store" lists no deliverables', prp("### Deliverables", "### Files")],
-    ['1 error: no section "Validation commands"', prp("## 7. Validation commands", "## 7. End")],
     [
       '14 error: "2. Success Criteria" names no criterion: a table with SC-1, SC-2 … is needed',
       prp(/SC-/g, "C"),
@@ -188,15 +159,6 @@ describe("check", () => {
     expect(told(checkPrp("p.md", text, { file: "s.md", text: SPEC }))).toEqual([
       "10 warning: the problem section does not quote s.md",
       "14 error: s.md has 3 criteria, and this file has 2",
-    ]);
-  });
-
-  it("sees a problem that is not that of the spec", () => {
-    const text = prp(/Home cooks find.*/, "Drivers cannot see where the nearest charging station is free.");
-    expect(told(checkPrp("p.md", text, { file: "s.md", text: SPEC }))).toEqual([
-      expect.stringMatching(
-        /^10 error: the problem is not that of s\.md: they share \d of \d words; write the PRP of s\.md$/,
-      ),
     ]);
   });
 });

@@ -187,12 +187,6 @@ describe("a usage limit", () => {
     expect([refused(400)?.resetsAt, refused(500)]).toEqual(["2026-12-01T00:00:00.000Z", undefined]);
   });
 
-  it("has the time of the event rather than that of the words", () => {
-    expect(ended(report(...rejected, ...line(field)))).toMatchObject({
-      resetsAt: "2026-11-15T13:00:00.000Z",
-    });
-  });
-
   test.each([
     [
       "Claude Code, killed between its retries",
@@ -251,15 +245,6 @@ describe("a usage limit", () => {
     const data = { message: "slow down", statusCode: 429, responseHeaders };
     const events = opencode.parse(JSON.stringify({ type: "error", error: { name: "APIError", data } }));
     expect(ended(report(...events))).toMatchObject({ resetsAt });
-  });
-
-  it("is told in the words that say most", () => {
-    const retry = "Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {}";
-    const stderr = `${retry}\n    at async retryWithBackoff (file:///x.js:1:1)\n  status: 429\n}\n`;
-    expect(ended(emptyReport(), { stopped: "iteration_timeout", stderr })).toEqual({
-      resetsAt: null,
-      message: retry,
-    });
   });
 
   it("ends when Gemini's result says, though only its stderr says that there is one", () => {

@@ -93,12 +93,6 @@ test("two results of one process: the cost is cumulative, the tokens are summed,
   );
 });
 
-test("a result is recognised wherever its type stands", async () => {
-  const line =
-    '{"total_cost_usd":0.5,"usage":{"input_tokens":7},"result":"ok","is_error":false,"type":"result"}';
-  expect(await outcomeOf("claude", [line])).toEqual(said("ok", { costUsd: 0.5, inputTokens: 7 }));
-});
-
 test("a seed's result without subtype is a success", async () => {
   const line =
     '{"type": "result", "result": "...", "total_cost_usd": 0.05, "usage": {"input_tokens": 1000, "output_tokens": 500, "cache_read_input_tokens": 800, "cache_creation_input_tokens": 0}}';
@@ -121,15 +115,6 @@ test("partial usage of one message counts once, and what was written comes with 
   expect(await outcomeOf("claude", [piece("a"), piece("b"), delta(20), delta(45)])).toEqual(
     said("a\nb", { inputTokens: 1000, outputTokens: 45 }),
   );
-});
-
-test("the usage in a result of Amp replaces what its messages told", async () => {
-  const usage = { input_tokens: 100, output_tokens: 50, cache_read_input_tokens: 80 };
-  const lines = [
-    { type: "assistant", message: { content: [text("hi")], usage } },
-    { type: "result", subtype: "success", result: "hi", usage },
-  ];
-  expect(await outcomeOf("amp", lines)).toEqual(said("hi", { inputTokens: 180, outputTokens: 50 }));
 });
 
 test("OpenCode gives no result: tokens and cost are summed over its steps", async () => {
@@ -177,14 +162,9 @@ test("a result survives a cost, a usage and a text of the wrong type", async () 
 const FAILURES: [agent: string, line: object, error: string][] = [
   ["codex", { type: "turn.failed" }, "the turn failed"],
   ["codex", { type: "turn.failed", error: null }, "the turn failed"],
-  ["codex", { type: "turn.failed", error: { message: 5 } }, "the turn failed"],
   ["opencode", { type: "error" }, "error"],
-  ["opencode", { type: "error", error: null }, "error"],
   ["opencode", { type: "error", error: { name: "UnknownError", data: 5 } }, "UnknownError"],
-  ["gemini", { type: "result", status: "error", error: 5 }, "error"],
-  ["amp", { type: "result", subtype: "error_during_execution", error: 5 }, "error_during_execution"],
   ["claude", { type: "result", subtype: "error_max_turns", errors: [5] }, "error_max_turns"],
-  ["claude", { type: "result", is_error: true }, "error"],
 ];
 
 test.each(FAILURES)("a failure of %s stays one, however it is told: %j", async (agent, line, error) => {

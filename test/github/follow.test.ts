@@ -148,20 +148,6 @@ describe("ralph follow", () => {
     expect(hub.git("merge-base", "main", "ralph/fix")).toBe(hub.git("rev-parse", "main"));
   });
 
-  it("overwrites nothing when an agent rewrites what was pushed", async () => {
-    const { p, hub, number } = await opened({
-      bash: "git commit -q --amend -m Rewritten && echo y > new.txt",
-    });
-    const before = tip(hub);
-    hub.lineComment(number, { body: "Change it." });
-    const following = p.start(["follow"]);
-    await following.until((output) => output.includes("round 1: Fixed in"));
-    merge(hub);
-    expect(await following.result).toMatchObject({ code: 0 });
-    expect(hub.git("merge-base", before, "ralph/fix")).toBe(before);
-    expect(hub.file("ralph/fix", "new.txt")).toBe("y\n");
-  });
-
   it("goes on after kill -9 with ralph resume, and answers once", async () => {
     const { p, hub, number } = await opened(
       { bash: `touch ../started; sleep 60` },

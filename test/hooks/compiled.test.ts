@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadCompiled } from "../../src/hooks/compiled.cjs";
@@ -31,25 +31,6 @@ describe("a file of the build that is compiled once", () => {
       ...["aaaa", "bbbb"].map((of) => `x.cjs.${of}.${about}`),
     ]);
     expect(kept().map((name) => readFileSync(join(folder, name)).length > 100)).toEqual([true, true]);
-  });
-
-  it("takes the place of what is no compiled code, and works where nothing can be kept", () => {
-    const folder = temporaryFolder();
-    const file = join(folder, "x.cjs");
-    const cache = `${file}.aaaa.${process.version}-${process.arch}.cache`;
-    writeFileSync(file, source(3));
-    writeFileSync(cache, "nonsense");
-    const first = load(file, "aaaa");
-    first.keep(() => {});
-    writeFileSync(file, source(4));
-    mkdirSync(`${file}.cccc.${process.version}-${process.arch}.cache`);
-    const second = load(file, "cccc");
-    second.keep(() => {});
-    expect([first.exports.value(), second.exports.value()]).toEqual([3, 4]);
-    const kept = readFileSync(cache);
-    expect(kept.length).toBeGreaterThan(100);
-    writeFileSync(cache, kept.subarray(0, 40));
-    expect(load(file, "aaaa").exports.value()).toBe(4);
   });
 });
 

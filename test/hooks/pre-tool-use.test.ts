@@ -1,21 +1,11 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import {
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { guardOf } from "../../src/hooks/guard-call.js";
 import { answerToTooMuch, type HookInput, readInput } from "../../src/hooks/hook.cjs";
-import { atEnd, eventually, temporaryFolder } from "../kit.js";
+import { temporaryFolder } from "../kit.js";
 
 it("holds a run to the exceptions of its start, wherever the agent is and whatever it writes", () => {
   const project = temporaryFolder();
@@ -74,42 +64,7 @@ describe("the process", () => {
     );
     expect([gone.stdout, gone.stderr]).toEqual(["0\n", ""]);
   });
-
-  it("waits for a pipe that takes nothing yet", async () => {
-    const fifo = join(temporaryFolder(), "pipe");
-    spawnSync("sh", ["-c", `mkfifo "${fifo}"`]);
-    const pipe = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
-    atEnd(() => closeSync(pipe));
-    const size = fill(pipe);
-    // Node itself would make it a pipe that waits.
-    const shell = ["-c", 'exec "$@" >&3', "-", process.execPath, ...CALL];
-    const guard = spawn("bash", shell, { stdio: ["pipe", "inherit", "inherit", pipe] });
-    guard.stdin?.end(REFUSED);
-    atEnd(() => guard.kill("SIGKILL"));
-    const ended = once(guard, "close");
-    await eventually(() => guard.exitCode !== null || isWaiting(guard.pid as number));
-    for (let left = size; left > 0; ) left -= readSync(pipe, Buffer.alloc(left));
-    await ended;
-    const said = Buffer.alloc(4096);
-    expect(said.toString("utf8", 0, readSync(pipe, said))).toContain('"permissionDecision":"deny"');
-  });
 });
-
-/** How much a pipe has taken when it takes no more. */
-function fill(pipe: number): number {
-  for (let size = 0; ; )
-    try {
-      size += writeSync(pipe, "x".repeat(4096));
-    } catch (error) {
-      expect(error).toMatchObject({ code: "EAGAIN" });
-      return size;
-    }
-}
-
-/** For somebody who reads. */
-function isWaiting(pid: number): boolean {
-  return /poll|pipe_write/.test(readFileSync(`/proc/${pid}/wchan`, "utf8"));
-}
 
 it("refuses what is more than it reads, and no other hook does", () => {
   expect(JSON.stringify(answerToTooMuch("pre-tool-use"))).toContain('"deny"');

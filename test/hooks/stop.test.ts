@@ -1,5 +1,4 @@
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type HookInput, readInput } from "../../src/hooks/hook.cjs";
 import { stop } from "../../src/hooks/stop.js";
@@ -103,12 +102,6 @@ describe("a stop", () => {
     expect(reason).toContain("Commit ALL changes");
   });
 
-  it("is refused from a folder below, too", async () => {
-    const p = project({ tasks: "{oops", active: {} });
-    p.write("src/deep/a.txt", "");
-    expect(await stopping(p, { cwd: join(p.dir, "src/deep") })).toMatchObject({ decision: "block" });
-  });
-
   it("is refused from outside of the project that the agent works on", async () => {
     const p = project({ tasks: "{oops", active: {} });
     const outside = { cwd: p.root };
@@ -116,11 +109,6 @@ describe("a stop", () => {
     expect(await stopping(p, outside, { ...p.env, CLAUDE_PROJECT_DIR: p.dir })).toMatchObject({
       decision: "block",
     });
-  });
-
-  it("is judged without reviews when the marker says so", async () => {
-    const story = { ...STORY, passes: true, notes: "did it" };
-    expect(await stopping(project({ tasks: tasks(story), active: { skipReview: true } }))).toEqual(ALLOWED);
   });
 
   it.each<[string, object | string]>([

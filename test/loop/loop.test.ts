@@ -4,7 +4,7 @@ import type { Limits } from "../../src/events.js";
 import type { AgentRun } from "../../src/loop/effects.js";
 import type { PlanContext } from "../../src/loop/recipe.js";
 import { initialState } from "../../src/records/run-state.js";
-import { createWorld, DONE, FAILED, NOT_YET, play, type World } from "./world.js";
+import { DONE, FAILED, NOT_YET, play, START, type World } from "./world.js";
 
 const ITERATION = ["iteration.started", "agent.started", "agent.finished", "iteration.finished"];
 
@@ -39,19 +39,6 @@ describe("the loop", () => {
     expect(memories).toEqual([undefined, { a: 1 }, undefined]);
   });
 
-  it("gives the words of a failed agent no weight, and verifies all the same", async () => {
-    const heard: unknown[] = [];
-    await play({
-      limits: { maxIterations: 1 },
-      answers: [{ finalMessage: "DONE", error: "exit code 1" }],
-      async *verify({ finalMessage, error }) {
-        heard.push([finalMessage, error]);
-        return NOT_YET;
-      },
-    });
-    expect(heard).toEqual([["", "exit code 1"]]);
-  });
-
   it.each<[string, RalphError, object]>([
     [
       "cannot go on",
@@ -66,22 +53,6 @@ describe("the loop", () => {
   ])("stops with an error of its own when the recipe %s", async (_, error, expected) => {
     const { outcome } = await play({ plan: () => Promise.reject(error) });
     expect(outcome).toMatchObject({ reason: "error", ...expected });
-  });
-
-  it("ends the agent when the caller stops listening", async () => {
-    let ended = false;
-    const { events } = createWorld({
-      async *verify() {
-        try {
-          yield { type: "violation", iteration: 1, what: "w" };
-          return NOT_YET;
-        } finally {
-          ended = true;
-        }
-      },
-    });
-    for await (const { type } of events) if (type === "violation") break;
-    expect(ended).toBe(true);
   });
 
   it("says what an iteration is for and about; an answer from before a crash is told to the plan", async () => {
@@ -177,6 +148,20 @@ describe("failures of the agent", () => {
       answers: [{ error: "x" }],
     });
     expect(many.slice(-3)).toEqual([256, 300, 300]);
+  });
+
+  it("are not waited out any longer when the run is paused, or after a signal", async () => {
+    const { outcome, events, backoffs } = await play({
+      answers: [{ error: "x" }],
+      limits: { maxFailures: 9 },
+      onSleep: ({ pause, stop, now }) => {
+        if (now > START + 20_000) pause(true);
+        if (now > START + 60_000) stop.abort();
+      },
+    });
+    const paused = events.find(({ type }) => type === "run.paused")?.ts ?? "";
+    expect([backoffs, outcome.reason]).toEqual([[1, 2, 4, 8, 16], "interrupted"]);
+    expect(Date.parse(paused) - START).toBeLessThan(22_000);
   });
 
   it("are never taken for being stuck", async () => {

@@ -14,23 +14,6 @@ function until(ms: number): UsageLimit {
 const play = (world: World) => playWorld({ verdicts: [DONE], ...world });
 
 describe("a usage limit", () => {
-  it("leaves the files to the user before it is waited for", async () => {
-    const answers = [{ limit: until(2 * HOUR) }, {}];
-    const { types } = await play({
-      answers,
-      async *handOver(iteration) {
-        yield { type: "violation", iteration, what: "a is protected", file: "a" };
-      },
-    });
-    expect(types.slice(3, 6)).toEqual(["agent.finished", "violation", "limit.waiting"]);
-  });
-
-  it("is not waited for when nothing is left to spend afterwards", async () => {
-    const answers = [{ limit: until(2 * HOUR), takesMs: 2 * MINUTE }];
-    const { outcome, waits } = await play({ answers, limits: { maxTimeMs: MINUTE } });
-    expect([outcome.reason, waits]).toEqual(["timeout", []]);
-  });
-
   it("is waited for until a minute after its end, and charges nothing", async () => {
     const answers = [{ limit: until(2 * HOUR), takesMs: 1000 }, { takesMs: 1000 }];
     const { outcome, types, waits } = await play({

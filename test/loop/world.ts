@@ -51,7 +51,7 @@ export interface World {
 }
 
 /** The loop with scripted agents, in a world without processes, files or time. */
-export function createWorld(world: World) {
+function createWorld(world: World) {
   let elapsed = world.state?.lastSeenAt ? Date.parse(world.state.lastSeenAt) - START : 0;
   let [paused, trees, verified] = [false, 0, 0];
   const [stop, kill] = [new AbortController(), new AbortController()];

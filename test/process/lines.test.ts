@@ -74,12 +74,6 @@ describe("lines", () => {
     );
   });
 
-  it("cuts a line at the limit and leaves the next one alone", () => {
-    expect(split(["123456789\nnext\n"], 5)).toEqual(["12345", "next"]);
-    expect(split(["123", "456", "789\nne", "xt\n"], 5)).toEqual(["12345", "next"]);
-    expect(split(["12345\n123456"], 5)).toEqual(["12345", "12345"]);
-  });
-
   it("cuts a line of 64 MB at the limit and holds no more than that in memory", async () => {
     const splitter = createLineSplitter();
     const before = bufferBytes();

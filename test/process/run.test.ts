@@ -75,12 +75,6 @@ describe("output and input", () => {
     expect(marker).toMatch(/^\d+\.\w+\.\d+$/);
   });
 
-  it("passes arguments as they are", async () => {
-    const args = ["%s|", "$(touch x)", "`id`", "a b", '"', "'", "", "*", "-n"];
-    const { stdout } = await finish({ ...bash(""), file: "printf", args });
-    expect(stdout).toBe(args.slice(1).join("|").concat("|"));
-  });
-
   it.each([
     ["über\nall\n", "über\nall\nend\n"],
     [undefined, "end\n"],
@@ -186,13 +180,6 @@ describe("groups and limits", () => {
       },
     );
     expect(entry).toMatchObject({ pid: tree?.pid, group: tree?.pid, ppid: process.pid });
-  });
-
-  it("does not time out a command that is done in time, however long the limit", async () => {
-    for (const timeoutMs of [20_000, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
-      const { exit } = await finish(bash("sleep 0.05"), { timeoutMs });
-      expect([exit.exitCode, exit.timedOut]).toEqual([0, false]);
-    }
   });
 
   it("kills the tree of a command that takes too long", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { LoopEvent, LoopEventBody, Totals } from "../../src/events.js";
@@ -94,15 +94,6 @@ describe("writing", () => {
 });
 
 describe("reading", () => {
-  it.each(["garbage", "{}", "null", '{"v":1}', "\0\0\0", '{"v":1,"type":"run.paused","ts":'])(
-    "passes over and counts the unreadable line %j",
-    (line) => {
-      const path = journalOf(`${lines([started])}${line}\n${lines([agentStarted(3)])}`);
-      const end = readFileSync(path).length;
-      expect(readJournal(path, RUN)).toEqual({ state: fold([started, agentStarted(3)]), unreadable: 1, end });
-    },
-  );
-
   it("says where the next line begins: before what is torn", () => {
     for (const events of [[], [started], [started, finished(2, 1), said(2, "ü".repeat(300_000))]]) {
       const whole = lines(events);
@@ -145,14 +136,6 @@ describe("reading", () => {
 });
 
 describe("repair", () => {
-  it("leaves a sound journal as it is", () => {
-    const path = journalOf(lines([started, finished(2, 1)]));
-    const before = statSync(path);
-    expect(repairJournal(path)).toBeUndefined();
-    expect(statSync(path)).toMatchObject({ ino: before.ino, size: before.size, mtimeMs: before.mtimeMs });
-    expect(readdirSync(dirname(path))).toEqual(["journal.ndjson"]);
-  });
-
   it("keeps a journal with an unreadable line beside it, names the copy, and the rest is readable", () => {
     const content = `${lines([started, finished(2, 1)])}{"v":1,"type":"iter\0\0\n${lines([agentStarted(3)])}`;
     const path = journalOf(content);

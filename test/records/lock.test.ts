@@ -172,7 +172,7 @@ describe.runIf(root && setpriv)("a lock of another user", () => {
 
 describe("many loops that find the same dead lock", () => {
   it("agree on one", async () => {
-    const rounds = 80;
+    const rounds = 30;
     const { home } = places();
     const workspaces = Array.from({ length: rounds }, () => temporaryFolder());
     const pid = deadPid();
@@ -198,7 +198,7 @@ describe("many loops that find the same dead lock", () => {
       });
       console.log("ready");`;
     const racers = await Promise.all(
-      Array.from({ length: 20 }, () => start(process.execPath, ["--input-type=module", "-e", code])),
+      Array.from({ length: 8 }, () => start(process.execPath, ["--input-type=module", "-e", code])),
     );
     const begin = Date.now() + 100;
     const results = racers.map(

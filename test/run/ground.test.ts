@@ -60,7 +60,6 @@ describe("a workspace that is moved away", () => {
 describe("records that are deleted while a run goes on", () => {
   it.each([
     ["home", (p: Project) => join(p.home, ".ralph")],
-    ["folder of the run", (p: Project) => p.runFolder()],
     ["journal", (p: Project) => join(p.runFolder(), "journal.ndjson")],
   ])("end it as an error (%s)", async (_, what) => {
     const p = claudeProject({
@@ -97,14 +96,6 @@ function serverOf(p: Project): number {
 }
 
 describe("what an agent left running", () => {
-  it("is left alone by a resume when its call had come to an end", async () => {
-    const p = claudeProject({ bash: SERVER, text: "x" }, DONE);
-    expect((await p.start([...RUN, ...KEEP, "-n", "1"]).result).code).toBe(1);
-    const pid = serverOf(p);
-    expect((await p.start(["resume", "--json", "-n", "5"]).result).code).toBe(0);
-    expect(isAlive(pid)).toBe(true);
-  });
-
   it("is left alone also when a later call was cut off, which is ended", async () => {
     const p = claudeProject({ bash: SERVER, text: "x" }, { bash: `echo $$ > ../agent; ${WAIT}` }, DONE);
     const run = p.start([...RUN, ...KEEP]);

@@ -53,18 +53,6 @@ describe.each(["docker", "sbx"] as const)("%s", (program) => {
       stderr: `ralph: error: the sandbox docker does not work here: docker: ${program} is not logged in to Docker (${how}; or run without one: --no-sandbox)\n`,
     });
   });
-
-  it("is handed what changed outside, by exec", async () => {
-    const p = dockerProject(program, { answers: ["no"] });
-    p.write("feedback.txt", "");
-    const { code } = await p.ralph(...ASKED, "--check", "echo told > feedback.txt");
-    expect(code).toBe(0);
-    expect(p.calls().slice(-3)).toEqual([
-      `${at}run NAME -- -p do it ${FLAGS}`,
-      `${at}exec -i NAME sh -c cat > "$1" sh DIR/feedback.txt <told\n>`,
-      `${at}run NAME -- -p do it ${FLAGS}`,
-    ]);
-  });
 });
 
 it("docker: is used again, and an empty answer is asked for again", async () => {

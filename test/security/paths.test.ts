@@ -2,10 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { workerNamed, workerOrRun } from "../../src/commands/find.js";
-import { archiveStories } from "../../src/recipes/stories/archive.js";
 import { runsIn } from "../../src/records/runs.js";
 import { createProject, temporaryFolder } from "../kit.js";
-import { story, tasks } from "../recipes/stories/samples.js";
 
 /** A home with a folder beside those of runs and workers that looks like both. */
 function homeWithOther(): string {
@@ -36,18 +34,4 @@ it("a command that deletes leaves alone what a name leads to", async () => {
   p.sh(`mkdir -p ${home}/workers ${home}/other && echo '{}' > ${home}/other/state.json`);
   const { code } = await p.ralph("clean", "../other");
   expect({ code, left: p.sh(`ls ${home}/other`) }).toEqual({ code: 2, left: "state.json\n" });
-});
-
-it("the label and the branch of an archive stay in its folder", async () => {
-  const project = temporaryFolder();
-  mkdirSync(join(project, "ralph"));
-  const folders: string[] = [];
-  for (const label of ["../../outside/x", "..", "/etc/x", "a/../../b", "\n", "x".repeat(9)]) {
-    writeFileSync(
-      join(project, "ralph/tasks.json"),
-      JSON.stringify({ ...tasks(story("US-001")), branchName: label }),
-    );
-    folders.push((await archiveStories({ project, dir: "ralph" }, undefined)).folder);
-  }
-  expect(folders.filter((folder) => !/^ralph-archive\/[\d-]{10}-[\w-][\w.-]*$/.test(folder))).toEqual([]);
 });

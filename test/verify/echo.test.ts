@@ -153,16 +153,4 @@ or <promise>COMPLETE</promise>, and nothing else.
     expect(saysTag(withoutEcho(echo, TASK), "COMPLETE")).toBe(false);
     expect(saysTag(withoutEcho(`${echo}\nI did it.\nCOMPLETE`, TASK), "COMPLETE")).toBe(true);
   });
-
-  it.each(["COMPLETE", "I did what you asked for.\n\nCOMPLETE\n", "Fix the tests.\nDone.\nCOMPLETE"])(
-    "is not what the agent says in its own words: %j",
-    (answer) => {
-      expect(withoutEcho(answer, TASK)).toBe(answer);
-    },
-  );
-
-  it("is found in long texts", () => {
-    const long = "the same line\n".repeat(100_000);
-    expect(withoutEcho(`${long}COMPLETE`, `${long}x`)).toBe("COMPLETE");
-  });
 });

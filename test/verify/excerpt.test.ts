@@ -3,7 +3,6 @@ import {
   beginning,
   createExcerpt,
   ending,
-  excerptLines,
   firstFailure,
   oneLine,
   readable,
@@ -122,18 +121,6 @@ describe("an excerpt of an output", () => {
     const output = excerpt(`${NOISE}\n${`FAILED a\n${NOISE}\n`.repeat(9)}FAILED a`, 400);
     expect(output).toMatch(/^FAILED a\n\.\.\. \[truncated\]\n/);
     expect(output.length).toBeLessThanOrEqual(400 + "... [truncated]\n".length);
-  });
-
-  it("on a screen has as many lines as there is room for", () => {
-    const lines = excerptLines(`${NOISE}\n${NODE}\n${NOISE}`, 8);
-    expect(lines).toHaveLength(8);
-    expect(lines).toEqual(expect.arrayContaining(["not ok 2 - adds", "    3 !== 4", "step 499"]));
-    expect(excerptLines("one\n\ntwo", 8)).toEqual(["one", "two"]);
-    expect(excerptLines("not ok 1\nnot ok 2\n... [truncated]\nnot ok 2\nend", 8)).toEqual([
-      "not ok 1",
-      "not ok 2",
-      "end",
-    ]);
   });
 });
 

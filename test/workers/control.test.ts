@@ -36,17 +36,6 @@ describe("ralph pause and ralph resume", () => {
     expect([p.read("n"), p.state().current_iteration]).toEqual(["3\n", 3]);
   });
 
-  it("pause a wait between two failures at once", async () => {
-    const p = createWorkers();
-    await p.sh("exit 1", "-n", "9");
-    await eventually(() => p.log().includes("retrying in 4s"));
-    await p.ralph("pause", "w");
-    await eventually(() => p.log().includes("[PAUSE] after iteration 3"), 3000);
-    await p.ralph("resume", "w", "--max-iterations", "4");
-    await p.ended();
-    expect(p.state()).toMatchObject({ current_iteration: 4, max_iterations: 4, consecutive_failures: 4 });
-  });
-
   it("warn of a worker that is not paused, and refuse one that is not there", async () => {
     const p = createWorkers();
     await p.sh("sleep 60");
@@ -163,15 +152,6 @@ describe("ralph kill", () => {
     expect((await p.ralph("status", "w")).stdout).toContain("Status: running");
   });
 
-  it("believes the process and not the file", async () => {
-    const p = createWorkers();
-    await p.sh("sleep 60");
-    await eventually(() => p.state().current_iteration === 1);
-    writeFileSync(p.file("state.json", "w"), JSON.stringify({ ...p.state(), status: "stopped" }));
-    expect((await p.ralph("kill", "w")).stdout).toBe("killed w\n");
-    expect(p.loops().filter(isAlive)).toEqual([]);
-  });
-
   it("keeps a worktree unless it is asked and nothing in it is uncommitted", async () => {
     const p = createWorkers();
     const wait = "while :; do sleep 0.1; done";
@@ -207,16 +187,6 @@ describe("ralph interrupt, send, wait and clean", () => {
     expect([sent.stdout, sent.stderr]).toEqual(["sent to w\n", ""]);
     await p.ended();
     expect(p.output()).toContain("heard: hello $HOME; there\n");
-  });
-
-  it("say that a headless agent does not read from a terminal", async () => {
-    const p = createWorkers();
-    p.agent([{ sleepMs: 60_000, text: "a" }]);
-    await p.spawn(["claude"]);
-    expect(await p.err("send", "w", "x")).toEqual([
-      1,
-      "ralph: error: the agent of worker 'w' does not read from a terminal (ralph steer w TEXT adds it to the next prompt)\n",
-    ]);
   });
 
   it("wait no longer than told, and forget only what has ended", async () => {

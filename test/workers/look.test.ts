@@ -62,35 +62,6 @@ describe("ralph ls", () => {
     expect((await p.ralph("ls")).stdout).toMatch(/\nr +interrupted +0\//);
   });
 
-  it("shows how workers ended, and their files say so, too", async () => {
-    const p = createWorkers();
-    await p.sh("true", "-n", "1");
-    await p.ended();
-    const limits = ["-n", "9", "--max-failures", "1"];
-    await p.ralph(
-      ..."spawn --name bad --prompt-file PROMPT.md".split(" "),
-      ...limits,
-      "--",
-      "bash",
-      "-c",
-      "exit 3",
-    );
-    await p.ended("bad", "failed");
-    const shown = (await p.ralph("ls", "--status", "stopped,failed")).stdout;
-    expect(shown).toMatch(/\nbad +failed: agent +1\/9 [\s\S]*\nw +stopped: iterations +1\/1 /);
-    expect(p.state()).toMatchObject({
-      status: "stopped",
-      reason: "max_iterations",
-      result: "stopped: iterations",
-    });
-    expect(p.state("bad")).toMatchObject({
-      status: "failed",
-      reason: "agent_failed",
-      result: "failed: agent",
-    });
-    expect((await p.ralph("status", "bad")).stdout).toContain("\nStatus: failed\nResult: failed: agent\n");
-  });
-
   it.each([
     ["--format", "xml", "--format xml: expected table, json, names"],
     [

@@ -30,7 +30,7 @@ describe("a command on the terminal of a worker", () => {
       await terminal.close();
       return [step.value.exitCode, text.trim().split("\r\n").at(-1)];
     };
-    const codes = Array.from({ length: 40 }, (_, number) => (number * 37) % 256);
+    const codes = Array.from({ length: 20 }, (_, number) => (number * 37) % 256);
     const told: unknown[] = [];
     for (const code of codes) told.push(await ask(code));
     expect(told).toEqual(codes.map((code) => [code, "200"]));
@@ -124,17 +124,5 @@ describe("--prompt-via keys", () => {
     await p.ended();
     expect(p.log()).toContain("[DONE] done pattern matched, stopping loop");
     expect(p.state().current_iteration).toBe(1);
-  });
-
-  it("fails at once at a screen that asks to sign in", async () => {
-    const p = createWorkers();
-    p.program(
-      "claude",
-      "#!/bin/sh\necho 'Select login method:'\necho '❯ 1. Claude account with subscription'\necho '  2. Anthropic Console account'\nsleep 60\n",
-    );
-    await p.spawn(["claude"], ..."--prompt-via keys -n 1".split(" "));
-    await p.ended();
-    expect(p.output()).toMatch(/Failed: .*sign in/);
-    expect(p.state().total_failures).toBe(1);
   });
 });

@@ -81,14 +81,6 @@ describe("changedFiles", () => {
     expect(await count()).toBe(1);
   });
 
-  it("counts all that was added to a repository that had no commit", async () => {
-    const empty = createProject({ git: false });
-    empty.sh("git init -q . && echo x > a && echo x > b && git add a");
-    expect(await changedFiles({ workspace: empty.dir, base: undefined }, new Date(0))).toHaveLength(2);
-    empty.sh("git add b && git commit -qm first");
-    expect(await changedFiles({ workspace: empty.dir, base: undefined }, new Date(0))).toHaveLength(2);
-  });
-
   it("tells what was done to each file, and counts lines", async () => {
     project.sh(
       "printf 'c\\nd\\n' >> b && rm sub/a && printf 'one\\ntwo' > n && printf 'x\\0' > binary && ln -s b link",

@@ -77,14 +77,6 @@ describe("diffSince", () => {
     expect(await diff()).toBe("");
   });
 
-  it("shows a submodule by its commits", async () => {
-    project.sh("git init -q ../lib && git -C ../lib commit -q --allow-empty -m one");
-    project.sh("git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qm lib");
-    base = project.sh("git rev-parse HEAD").trim();
-    project.sh("git -C lib commit -q --allow-empty -m two && git config diff.submodule log");
-    expect(await diff()).toMatch(/-Subproject commit \w+\n\+Subproject commit \w+\n$/);
-  });
-
   it("shows its own part in a folder of the repository, as the list of changed files does", async () => {
     project.sh(
       "echo x >> b && echo x > n && echo EDIT >> sub/a && echo NEW > sub/n && echo L > $'sub/\\xff'",

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { undoInGit } from "../../src/verify/protected/in-git.js";
-import { git, headCommit, looseCommit } from "../../src/workspace/git.js";
+import { git } from "../../src/workspace/git.js";
 import { runScm } from "../../src/workspace/scm.js";
 import { dirtySubmodules, stage } from "../../src/workspace/stage.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
@@ -28,22 +28,6 @@ describe("git", () => {
     );
     const { ok, stdout } = await git(project.dir, ["rev-parse", "--is-inside-work-tree"]);
     expect({ ok, stdout }).toEqual({ ok: true, stdout: "true\n" });
-  });
-
-  it("is not started for the commit of a branch or of HEAD, unless its files do not tell", async () => {
-    const { dir } = project;
-    project.sh("git worktree add -q -b feature/a ../tree");
-    const head = project.sh("git rev-parse HEAD").trim();
-    const tree = join(dir, "../tree");
-    const known = () =>
-      [dir, tree].flatMap((place) =>
-        ["HEAD", "refs/heads/feature/a"].map((name) => looseCommit(place, name)),
-      );
-    expect(known()).toEqual([head, head, head, head]);
-    project.sh("git checkout -q --detach; git pack-refs --all");
-    expect(known()).toEqual([head, undefined, undefined, undefined]);
-    expect(await Promise.all([headCommit(dir), headCommit(tree)])).toEqual([head, head]);
-    expect(looseCommit(dir, "refs/heads/../../HEAD")).toBe(undefined);
   });
 });
 

@@ -107,14 +107,6 @@ describe("what is committed", () => {
     expect(project.sh("git status --porcelain")).toBe("?? new\n");
   });
 
-  it("is the folder of the workspace and not the rest of the repository", async () => {
-    project.sh("mkdir sub; echo x > sub/new; echo x > outside");
-    const whole = project.dir;
-    project = { ...project, dir: join(whole, "sub") };
-    await scm("Add new");
-    expect(committed()).toEqual(["sub/new"]);
-  });
-
   it.each<[Scm["stage"], string]>([
     ["all", "touch README.md"],
     ["all", "mkdir .ralph && echo x > .ralph/guardrail_1_test.log"],

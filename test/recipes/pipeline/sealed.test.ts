@@ -63,24 +63,6 @@ describe("what has passed its gate", () => {
     expect(whatWasChanged(spec, folder, sealedByHand(spec, folder, sealed))).toBeUndefined();
   });
 
-  it.each([
-    ["Makefile", "test:\n\t@echo All good\n", "LINT"],
-    ["check.sh", "exit 0\n", "LINT"],
-    ["package.json", '{"scripts":{"test":"true"}}', "LINT"],
-  ])("%s must not be changed where it is a runner that is not known", (file, text, since) => {
-    const folder = project();
-    write(folder, "Makefile", "test:\n\t@./check.sh\n");
-    write(folder, "check.sh", "exit 1\n");
-    const lint = { ...gate("LINT", "true"), onPass: "TEST" };
-    const test = { ...gate("TEST", "make test"), runsTests: true, unknownRunner: true };
-    const own = { ...spec, states: [lint, test] };
-    const first = firstSealed(own, folder);
-    const sealed = sealedAfter(own, folder, lint, first, true);
-    write(folder, file, text);
-    expect(whatWasChanged(own, folder, first)).toBeUndefined();
-    expect(whatWasChanged(own, folder, sealed)).toBe(`${file} changed since ${since}: restore it`);
-  });
-
   it("is more than what decides over tests: the rest of such files may change", () => {
     const folder = project();
     const sealed = sealedIn3(folder);

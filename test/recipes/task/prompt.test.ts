@@ -49,17 +49,6 @@ describe("the prompt of an iteration", () => {
   });
 });
 
-describe("a check with a name and a hint", () => {
-  const check = { name: "unit tests", command: "npm test", failAction: "APPEND", timeoutMs: 1 } as const;
-
-  it("is called by its name beside its command, and its hint stands with its failure", () => {
-    const failure = { ...check, how: "exit code 1", output: "1 failed\n", hint: "Mend the code." };
-    const prompt = iterationPrompt({ ...FIRST, checks: [check], failures: [failure] });
-    expect(prompt).toContain("\n\n- unit tests: npm test\n\n");
-    expect(prompt).toContain("### unit tests (npm test)\n\nHint: Mend the code.\n\nFailed: exit code 1.");
-  });
-});
-
 describe("what is long", () => {
   const cut = (parts: Partial<IterationParts>) => iterationPrompt({ ...LATER, ...parts });
 
@@ -68,12 +57,6 @@ describe("what is long", () => {
     expect(cut({ diff: whole })).toContain(`diff\n${"+".repeat(4999)}\n\`\`\`\n`);
     expect(cut({ diff: `${whole}x` })).toContain(`diff\n${"+".repeat(4999)}\n\n... [truncated]\n\`\`\`\n`);
     expect(cut({ diff: "x".repeat(9000) })).toContain(`diff\n${"x".repeat(5000)}\n... [truncated]\n\`\`\`\n`);
-  });
-
-  it("is an error: its end counts", () => {
-    expect(cut({ error: `${"x".repeat(5000)} the end` })).toContain(
-      `iteration\n\n${"x".repeat(1992)} the end\n\n`,
-    );
   });
 
   it("is a progress: its last iterations count", () => {

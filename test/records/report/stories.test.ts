@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { IterationReport } from "../../../src/records/iteration.js";
-import { addStories, storiesOf } from "../../../src/records/report.js";
-import { createFormatter } from "../../../src/views/figures.js";
-import { textReport } from "../../../src/views/report/text.js";
-import { iteration, report } from "../../views/report/samples.js";
+import { storiesOf } from "../../../src/records/report.js";
+import { iteration } from "../../views/report/samples.js";
 
 const moved = (story: string, to: string, reviews: number, atCap = false): Partial<IterationReport> => ({
   about: story,
@@ -22,7 +20,6 @@ const ITERATIONS = [
   iteration(4, { ...moved("B", "needs_review", 0), about: "C" }),
 ];
 const STORIES = storiesOf(ITERATIONS);
-const RUN = report({ recipe: "stories", iterations: ITERATIONS, stories: STORIES });
 
 describe("what each story took", () => {
   it("is counted by the story that moved, else by the one that was planned", () => {
@@ -46,25 +43,5 @@ describe("what each story took", () => {
       { ...a, iterations: 3, costUsd: 1, durationMs: 3000 },
       { ...b, iterations: 1, costUsd: 0.5, durationMs: 1000 },
     ]);
-  });
-
-  it("adds up over several runs", () => {
-    expect(addStories([STORIES, STORIES]).get("A")).toMatchObject({
-      iterations: 6,
-      costUsd: 2,
-      durationMs: 6000,
-      violations: 2,
-    });
-  });
-
-  it("is in the text, with what broke the rules", () => {
-    const format = createFormatter({ useEmoji: true, useColor: false });
-    const text = textReport(RUN, format, 80).join("\n");
-    expect(text).toContain(`Stories
-  STORY  STATE         REVIEWS  ITER   COST  TIME  TITLE
-  A      approved      5 (cap)     3  $1.00  3.0s  The <b>A</b>
-  B      needs_review        0     1  $0.50  1.0s  The <b>B</b>`);
-    expect(text).toContain("review: completed");
-    expect(text).toContain("Violations\n  ✗ in iteration 2: A was approved | by its maker");
   });
 });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { AGENT_NAMES } from "../../../src/agents/index.js";
@@ -90,45 +90,6 @@ describe("agents", () => {
     });
   });
 
-  it("an agent that is not executable is told how to become so", async () => {
-    const p = createProject();
-    const path = prints(p, "codex", "1.0");
-    chmodSync(path, 0o644);
-    const findings = await examineAgents(machine(p, configured({ command: "codex" })));
-    expect(findings.filter(({ status }) => status !== "ok")).toEqual([
-      {
-        name: "codex",
-        status: "warning",
-        message: `${path} is not executable`,
-        fix: `chmod +x ${path}`,
-        installed: true,
-        path,
-      },
-      {
-        name: "default",
-        status: "problem",
-        message: `agent is not executable: ${path}`,
-        fix: `chmod +x ${path}`,
-      },
-    ]);
-  });
-
-  it("a profile that cannot be used is a warning", async () => {
-    const p = createProject();
-    prints(p, "claude", "1.0");
-    const agents = { fast: { command: "claude" }, slow: { command: "/nowhere/agent" } };
-    const findings = await examineAgents(machine(p, configured({ command: "claude" }, { agents })));
-    expect(findings.slice(-2)).toEqual([
-      { name: "agents.fast", status: "ok", message: "claude" },
-      {
-        name: "agents.slow",
-        status: "warning",
-        message: "agent not found: /nowhere/agent",
-        fix: expect.stringContaining("install it or give its path"),
-      },
-    ]);
-  });
-
   it.runIf(process.getuid?.() === 0)("Claude Code as root is a warning with the ways out", async () => {
     const p = createProject();
     prints(p, "claude", "1.0");
@@ -179,13 +140,6 @@ describe("how an agent signs in", () => {
     const finding = await find("claude", machine(p, { platform, env }));
     expect(finding).toMatchObject({ status, message: `1.0 at ${path}, ${said}` });
     expect(finding?.fix).toBe(fix);
-  });
-
-  it("counts the variables that the settings give to the agent", async () => {
-    const p = createProject();
-    prints(p, "claude", "1.0");
-    const context = machine(p, configured({ command: "claude", env: { ANTHROPIC_API_KEY: "sk-1" } }));
-    expect((await find("claude", context))?.auth).toEqual({ variables: ["ANTHROPIC_API_KEY"] });
   });
 });
 

@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { examineGit } from "../../../src/setup/doctor/examine.js";
 import { createProject } from "../../kit.js";
-import { machine, prints, realGit } from "./machine.js";
+import { machine, realGit } from "./machine.js";
 
 /** No identity but the one that a configuration file gives. */
 const NOBODY = {
@@ -86,19 +86,5 @@ describe("git", () => {
       message: `git does not read it: ${said} (exit 128)`,
       fix: `git config --global --add safe.directory ${p.dir}`,
     });
-  });
-
-  it("that is not there, or cannot be executed, is one warning", async () => {
-    const p = createProject();
-    const missing = {
-      name: "git",
-      status: "warning",
-      message: "not installed: ralph cannot tell which files changed, nor commit them",
-      fix: "install git",
-      installed: false,
-    };
-    expect(await examineGit(machine(p))).toEqual([missing]);
-    chmodSync(prints(p, "git", ""), 0o644);
-    expect(await examineGit(machine(p))).toEqual([missing]);
   });
 });

@@ -81,15 +81,4 @@ describe("sandboxes", () => {
       fix,
     });
   });
-
-  it("on macOS is sandbox-exec", async () => {
-    const p = createProject();
-    p.program("sandbox-exec", "#!/bin/sh\nexit 0\n");
-    expect((await examineSandboxes(machine(p, { platform: "darwin" })))[0]).toEqual({
-      name: "srt",
-      status: "ok",
-      message: "works (sandbox-exec)",
-      installed: true,
-    });
-  });
 });

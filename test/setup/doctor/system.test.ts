@@ -71,18 +71,6 @@ describe("the system", () => {
     ]);
     expect(p.sh("find .. | sort")).toBe(before);
   });
-
-  it("with records below a file is a problem with the words of ralph run", async () => {
-    const p = createProject();
-    const records = join(p.write("file", ""), "home");
-    expect(await named("records", machine(p, { records }))).toEqual({
-      name: "records",
-      status: "problem",
-      message: `cannot keep records in ${records}: a part of the path is not a directory`,
-      fix: "make it writable or set RALPH_HOME to another folder",
-      path: records,
-    });
-  });
 });
 
 describe.runIf(isRoot)("disks of their own", () => {

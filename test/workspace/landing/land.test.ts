@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
 import { type LandingRequest, land } from "../../../src/workspace/landing/land.js";
-import { landingMessage, overlapOf } from "../../../src/workspace/landing/merge.js";
+import { landingMessage } from "../../../src/workspace/landing/merge.js";
 import { removeOwnWorktree } from "../../../src/workspace/landing/worktree.js";
 import { createProject, type Project } from "../../kit.js";
 import { everythingOf } from "./kit.js";
@@ -148,15 +148,6 @@ describe("a landing", () => {
     expect(commit("result")).toBe(first);
   });
 
-  it("tells of two pieces of work in which files they would conflict", async () => {
-    const [one, other] = [
-      branch("one", "sed -i s/two/TWO/ shared.txt"),
-      branch("other", "sed -i s/two/2/ shared.txt"),
-    ];
-    expect(await overlapOf(p.dir, one, other)).toEqual(["shared.txt"]);
-    expect(await overlapOf(p.dir, one, branch("third", "echo x > x.txt"))).toEqual([]);
-  });
-
   it("leaves a worktree of its own, which can be taken away, and no other", async () => {
     p.sh("git branch result");
     expect(await land(request(branch("story", "echo x > x.txt")))).toMatchObject({ kind: "landed" });
@@ -167,18 +158,6 @@ describe("a landing", () => {
     p.sh("git branch again main");
     const taken = request(branch("more", "echo y > y.txt"), { worktree: join(p.root, "other") });
     expect(await land(taken)).toMatchObject({ kind: "failed", said: expect.stringContaining("is taken") });
-  });
-
-  it("takes the files that its caller merges", async () => {
-    const first = branch("first", "sed -i s/two/TWO/ shared.txt && echo x > list.txt");
-    p.sh(`git branch result ${first}`);
-    const tip = branch("second", "sed -i s/two/zwei/ shared.txt");
-    const merged = async () => ({ "shared.txt": "both\n", "list.txt": null, "sub/new.txt": "made\n" });
-    expect(await land(request(tip, { merged }))).toMatchObject({ kind: "landed" });
-    expect(p.sh("git ls-tree -r --name-only result | tr '\\n' ' '")).toBe(
-      "README.md shared.txt sub/new.txt ",
-    );
-    expect(show("shared.txt")).toBe("both\n");
   });
 });
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createWorktree, type Setup } from "../../../src/workspace/worktree/create.js";
 import { settleWorktree } from "../../../src/workspace/worktree/leftovers.js";
 import { locateWorktree, removeWorktree, takenBy } from "../../../src/workspace/worktree/worktree.js";
-import { createProject, eventually, isAlive, type Project } from "../../kit.js";
+import { createProject, isAlive, type Project } from "../../kit.js";
 
 let p: Project;
 let told: string[];
@@ -106,14 +106,6 @@ describe(".worktreeinclude", () => {
       mode: lstatSync(join(path, ".env")).mode & 0o777,
       links: ["link", "near"].map((name) => readlinkSync(join(path, name))),
     }).toEqual({ text: "A=1\n", mode: 0o600, links: ["../gone", ".env"] });
-  });
-
-  it("tells of files that git would add", async () => {
-    p.sh("touch a b c d");
-    expect(await copied("[a-d]\n", "a", "d")).toEqual(["a", "d"]);
-    expect(told).toEqual([
-      "warning: copied into the worktree, but not ignored by git: a, b, c and 1 more; ralph does not commit it",
-    ]);
   });
 });
 
@@ -281,21 +273,6 @@ describe("what is left in a worktree at the end", () => {
       failure: `work is left uncommitted in ${path}: ${why} (finish or abort it: git status says how)`,
     });
     expect([p.sh("git rev-parse ralph/one main side"), inTree(path, "cat new")]).toEqual([before, "x\n"]);
-  });
-
-  it("is left as it is when it is interrupted", async () => {
-    const path = await made();
-    const stop = new AbortController();
-    p.program("slow", `#!/bin/sh\ntouch '${p.root}/waits'\nsleep 4717\n`);
-    inTree(path, "git config filter.slow.clean slow && echo 'a filter=slow' > .gitattributes && echo x > a");
-    const settling = settle(path, stop.signal);
-    await eventually(() => existsSync(join(p.root, "waits")));
-    stop.abort();
-    expect(await settling).toEqual({
-      found: false,
-      failure: `work is left uncommitted in ${path}: interrupted before all was committed`,
-    });
-    expect([committed(), inTree(path, "cat a")]).toEqual(["", "x\n"]);
   });
 
   it("comes onto the worktree's branch from another branch", async () => {

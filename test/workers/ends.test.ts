@@ -69,8 +69,6 @@ describe("ralph clean", () => {
   });
 });
 
-describe("ralph wait", () => {});
-
 describe("the state file", () => {
   it.each([0, "many"])("with max_iterations %s is told of, and the old number stays", async (max) => {
     const p = createWorkers();

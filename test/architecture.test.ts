@@ -13,7 +13,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   guard: { lines: 2783, imports: [] },
   agents: { lines: 1821, imports: [] },
   records: { lines: 2450, imports: ["process", "agents"] },
-  workspace: { lines: 3830, imports: ["process", "records"] },
+  workspace: { lines: 3841, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2137, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 792, imports: ["process", "records", "workspace", "verify"] },
@@ -26,7 +26,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   hooks: { lines: 596, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1416, imports: ["process", "agents", "records", "ask"] },
   /** With the parts that the HTML report and the dashboard share. */
-  views: { lines: 3458, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3463, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 3637,
     imports: [
@@ -87,7 +87,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_FILES = 363;
+const MOST_FILES = 364;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })
@@ -157,15 +157,15 @@ describe("the house", () => {
 });
 
 describe("a start", () => {
-  test.each(["src/commands/task.ts", "src/recipes/task/task.ts"])(
-    "%s loads no zod before it is needed",
-    (from) => {
-      const reached = new Set([from]);
-      for (const path of reached) for (const to of loadedBy(path)) reached.add(to);
-      const loading = [...reached].filter((path) => /^import \{.*from "zod"/m.test(TEXTS.get(path) ?? ""));
-      expect(loading).toEqual([]);
-    },
-  );
+  test.each([
+    ...["commands/task", "commands/start-run", "recipes/task/task", "views/console"],
+    ...["run/assemble", "run/recorded"],
+  ])("of a loop loads no package with %s before it is needed", (name) => {
+    const reached = new Set([`src/${name}.ts`]);
+    for (const path of reached) for (const to of loadedBy(path)) reached.add(to);
+    const isPackage = /^import (?!type )[^;]*from "(?!\.|node:)/m;
+    expect([...reached].filter((path) => isPackage.test(TEXTS.get(path) ?? ""))).toEqual([]);
+  });
 });
 
 /** The files that are loaded with a file: not for their types, and not only when something is called. */

@@ -1,15 +1,12 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import type { IterationFinished, LoopEvent } from "../events.js";
 import type { Captured } from "../process/run.js";
-import { readJson } from "../records/files.js";
 import { initialState, type RunState } from "../records/run-state.js";
-import { laneFolder, RunFolder } from "../records/runs.js";
+import { RunFolder } from "../records/runs.js";
 import { type GitOptions, git, pairsIn, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
-import { openTrees, readingTrees, treeNow, treesIn } from "../workspace/trees.js";
+import { copiedInto, readingTrees, treeNow, treesIn } from "../workspace/trees.js";
 import { branchOf } from "../workspace/worktree/worktree.js";
-import { type RunContext, type RunSpec, readSpec } from "./spec.js";
+import { type RunSpec, readSpec } from "./spec.js";
 
 /** What a run, or one of its iterations, changed: the difference between two trees of git. */
 interface RunChanges {
@@ -153,55 +150,4 @@ async function missingIn(
   const { stdout } = await git(repository, ["cat-file", "--batch-check"], { env, stdin });
   const gone = new Set(stdout.split("\n").flatMap((line) => /^(?!0+ )(\w+) missing$/.exec(line)?.[1] ?? []));
   return [...new Set(entries.filter(([id]) => gone.has(id)).map(([, file]) => file))];
-}
-
-/** An iteration that is shorter takes less time than reading all files would. */
-const LEAST_MS = 25;
-
-type Recorder = (event: LoopEvent) => Promise<void>;
-
-/** Records the files before the first iteration and after each that may have changed some, for `ralph diff`. */
-export function treeRecorder(
-  { spec, folder }: Pick<RunContext, "spec" | "folder">,
-  state: Readonly<RunState>,
-) {
-  const recorders = new Map<string | undefined, Recorder>();
-  const open = (lane: string | undefined): Recorder => {
-    if (lane === undefined) return recorderIn(spec.workspace, folder.path, spec.copied ?? []);
-    const { path } = laneFolder(folder, lane);
-    return recorderIn(state.lanes?.[lane]?.worktree ?? spec.workspace, path, copiedInto(path) ?? []);
-  };
-  return async (event: LoopEvent): Promise<void> => {
-    const recorder = recorders.get(event.lane) ?? open(event.lane);
-    recorders.set(event.lane, recorder);
-    await recorder(event);
-  };
-}
-
-function recorderIn(workspace: string, path: string, hidden: string[]): Recorder {
-  const trees = openTrees(workspace, path, hidden);
-  /** The latest fingerprint of the files, where the loop knows it. */
-  let known: string | undefined;
-  const mayHaveChanged = ({ tree, stop, durationMs }: IterationFinished): boolean =>
-    tree === undefined ? stop !== undefined || durationMs >= LEAST_MS : tree !== known;
-  return async (event) => {
-    if (event.type === "iteration.started") {
-      if (event.iteration === 1) await trees?.begin();
-      known = event.tree ?? known;
-    }
-    if (event.type !== "iteration.finished") return;
-    if (mayHaveChanged(event)) await trees?.take(event.iteration);
-    known = event.tree;
-  };
-}
-
-/** The file that says what was copied into the checkout of a lane. */
-export function copiedFile(records: string): string {
-  return join(records, "copied.json");
-}
-
-/** undefined: the checkout was not made to its end. */
-export function copiedInto(records: string): string[] | undefined {
-  const known = readJson(copiedFile(records));
-  return Array.isArray(known) ? known.map(String) : undefined;
 }

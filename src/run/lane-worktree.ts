@@ -7,9 +7,9 @@ import { git, repositoryRoot } from "../workspace/git.js";
 import { commitOf } from "../workspace/landing/merge.js";
 import { removeOwnWorktree } from "../workspace/landing/worktree.js";
 import { setupHint } from "../workspace/project.js";
+import { copiedFile, copiedInto } from "../workspace/trees.js";
 import { createWorktree, makeReady as makeReadyAt, type Setup } from "../workspace/worktree/create.js";
 import type { Worktree } from "../workspace/worktree/worktree.js";
-import { copiedFile, copiedInto } from "./changes.js";
 import type { RunContext } from "./spec.js";
 
 interface Making {

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { elapsed } from "../elapsed.js";
 import { RalphError, toRalphError } from "../errors.js";
-import type { LoopEvent, Outcome } from "../events.js";
+import type { IterationFinished, LoopEvent, Outcome } from "../events.js";
 import { limitReached } from "../loop/run.js";
 import { closeToOthers, removeBegun } from "../records/files.js";
 import { claimName, writableHome } from "../records/home.js";
@@ -13,6 +13,7 @@ import {
   createRunFolder,
   endCutOff,
   iterationFolder,
+  laneFolder,
   type RunFolder,
   removeHidden,
   runFolder,
@@ -23,9 +24,9 @@ import { cleanSettings, withholdPasswords } from "../workspace/credentials.js";
 import { repositoryRoot } from "../workspace/git.js";
 import { type GitSetting, gitSettings } from "../workspace/git-programs.js";
 import { indexState } from "../workspace/index-file.js";
+import { copiedInto, openTrees } from "../workspace/trees.js";
 import { ownEnvironment, redactorFor, withVariables } from "./agent-spec.js";
 import { assemble } from "./assemble.js";
-import { treeRecorder } from "./changes.js";
 import type { Host, PreparedRun, RunContext, RunSpec } from "./spec.js";
 
 /** A run with its lock and its records: ralph writes every event down before it yields it. */
@@ -194,5 +195,42 @@ function failure(state: RunState, error: unknown): Outcome {
     worktree: null,
     ...(known.isFinal && { final: true as const }),
     message: known.hint === undefined ? known.message : `${known.message}; ${known.hint}`,
+  };
+}
+
+/** An iteration that is shorter takes less time than reading all files would. */
+const LEAST_MS = 25;
+
+type Recorder = (event: LoopEvent) => Promise<void>;
+
+/** Records the files before the first iteration and after each that may have changed some, for `ralph diff`. */
+function treeRecorder({ spec, folder }: Pick<RunContext, "spec" | "folder">, state: Readonly<RunState>) {
+  const recorders = new Map<string | undefined, Recorder>();
+  const open = (lane: string | undefined): Recorder => {
+    if (lane === undefined) return recorderIn(spec.workspace, folder.path, spec.copied ?? []);
+    const { path } = laneFolder(folder, lane);
+    return recorderIn(state.lanes?.[lane]?.worktree ?? spec.workspace, path, copiedInto(path) ?? []);
+  };
+  return async (event: LoopEvent): Promise<void> => {
+    const recorder = recorders.get(event.lane) ?? open(event.lane);
+    recorders.set(event.lane, recorder);
+    await recorder(event);
+  };
+}
+
+function recorderIn(workspace: string, path: string, hidden: string[]): Recorder {
+  const trees = openTrees(workspace, path, hidden);
+  /** The latest fingerprint of the files, where the loop knows it. */
+  let known: string | undefined;
+  const mayHaveChanged = ({ tree, stop, durationMs }: IterationFinished): boolean =>
+    tree === undefined ? stop !== undefined || durationMs >= LEAST_MS : tree !== known;
+  return async (event) => {
+    if (event.type === "iteration.started") {
+      if (event.iteration === 1) await trees?.begin();
+      known = event.tree ?? known;
+    }
+    if (event.type !== "iteration.finished") return;
+    if (mayHaveChanged(event)) await trees?.take(event.iteration);
+    known = event.tree;
   };
 }

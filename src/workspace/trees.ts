@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { toRalphError } from "../errors.js";
-import { has } from "../records/files.js";
+import { has, readJson } from "../records/files.js";
 import { pathIn, statOf } from "./content.js";
 import {
   type Git,
@@ -185,4 +185,15 @@ export async function treeNow(
 /** For git commands that read these trees. */
 export function readingTrees(folder: string): Required<Pick<GitOptions, "env">> {
   return { env: { GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(storeIn(folder).objects) } };
+}
+
+/** The file that says what was copied into the checkout of a lane. */
+export function copiedFile(records: string): string {
+  return join(records, "copied.json");
+}
+
+/** undefined: the checkout was not made to its end. */
+export function copiedInto(records: string): string[] | undefined {
+  const known = readJson(copiedFile(records));
+  return Array.isArray(known) ? known.map(String) : undefined;
 }

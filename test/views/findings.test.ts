@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import type { DoctorFinding } from "../../src/setup/doctor/context.js";
+import { boardLines } from "../../src/views/board.js";
 import { createFormatter } from "../../src/views/figures.js";
 import { createDoctorLines } from "../../src/views/findings.js";
-import { boardLines } from "../../src/views/lane-lines.js";
 
 function lines(useEmoji: boolean, columns: number, useColor = false) {
   return createDoctorLines(createFormatter({ useEmoji, useColor }), columns);

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer } from "vitest/node";
 import { leftOutSuites } from "./scripts/test-needs.mjs";
 
 /** They watch processes, signals and clocks closely: one at a time, with the machine to themselves. */
@@ -16,6 +17,15 @@ const WAITING = [
   "test/{browser,workers}/**/*.test.ts",
   "test/terminal/**/*.test.ts",
 ];
+
+/** What takes longest begins first, also where nothing is known of an earlier run: otherwise all wait for it at the end. */
+const LONG = ["truth.test", "fleet/fleet", "docs.test", "browser/ui", "lanes/", "github/", "worktree.test"];
+class LongestFirst extends BaseSequencer {
+  async sort(files) {
+    const place = ({ moduleId }) => (LONG.findIndex((name) => moduleId.includes(name)) + 99) % 99;
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+  }
+}
 
 /** More than there are cores: most of the time tests wait for other processes. */
 const WORKERS = 7;
@@ -35,6 +45,7 @@ const shared = { testTimeout: 60_000, hookTimeout: 60_000, retry, env, setupFile
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         oxc,

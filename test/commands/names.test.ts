@@ -70,14 +70,4 @@ describe("the name of a run", () => {
     await p.ralph("run", "-p", "a", "--name", "port", "--worktree");
     expect(p.sh("git branch --list ralph/port")).toContain("ralph/port");
   });
-
-  it.each([
-    ["last", "--name last is taken (last means the latest run; choose another name)"],
-    ["a b", '--name "a b" is not a valid name (letters, digits, - and _, at most 64'],
-  ])("cannot be %s", async (name, message) => {
-    const p = project(DONE);
-    const { code, stderr } = await p.ralph("run", "-p", "a", "--name", name);
-    expect({ code, calls: p.calls() }).toEqual({ code: 2, calls: 0 });
-    expect(stderr).toContain(`ralph: error: ${message}`);
-  });
 });

@@ -60,7 +60,7 @@ describe("a usage limit", () => {
     expect(third.finished).toMatchObject({ success: true, iterations: 1 });
   });
 
-  it("is shown by ralph ls and ralph status, with its end", async () => {
+  it("is shown by ralph ls, status and logs, with its end, and can be paused", async () => {
     const p = project([limited()]);
     const run = p.start(["run", "-p", "x", "--json", "--name", "night"]);
     await run.until((output) => output.includes('"limit.waiting"'));
@@ -77,8 +77,16 @@ describe("a usage limit", () => {
       2,
       `ralph: error: --no-wait-for-limits cannot change while ${waiting} (ralph kill night ends it, and ralph resume night --no-wait-for-limits continues it)\n`,
     ]);
+    expect(listed.stdout).toContain(" 1/10 ");
+    expect(status.stdout).toContain("Iteration: 1/10\n");
+    expect((await p.ralph("logs")).stdout).toContain("The usage limit of claude is reached");
+    expect((await p.ralph("pause")).stdout).toBe(
+      "pausing run night: no agent is running, so the loop pauses now\n",
+    );
+    await run.until((output) => output.includes('"run.paused"'));
     run.child.kill("SIGINT");
     await run.result;
+    expect((await p.ralph("status", "night")).stdout).toContain("Iteration: 0/10\n");
   });
 
   it("is paid extra usage in the midst of the work: the agent is ended at once, and nothing is charged", async () => {

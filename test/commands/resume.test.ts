@@ -308,14 +308,6 @@ describe("ralph runs", () => {
     ]);
     expect((await shown("--status", "blocked")).at(-2)).toMatch(/^1 run · .*0% succeeded \(0 of 1\)$/);
     expect((await shown("--since", "1ms")).at(-2)).toBe("No run matches.");
-    for (const [flag, value] of [
-      ["--since", "yesterday"],
-      ["-n", "0"],
-      ["--status", "happy"],
-    ] as const) {
-      const { code, stderr } = await p.ralph("runs", flag, value);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(`${flag} ${value}: expected`)]);
-    }
   });
 
   it("lists the latest twenty, and all of them when asked", async () => {

@@ -11,9 +11,10 @@ function project() {
   p.agent([{ text: "<response>DONE</response>" }]);
   p.write("P.md", "x");
   p.write("empty.md", " \n");
+  p.write("token", "a long secret of mine\n");
   p.write("typo.yaml", "ralph_loop:\n  max_iteration: 2\n");
   p.write(".ralph/pipeline.yaml", "states:\n  A: { command: x }\n");
-  p.sh("printf 'a\\0b' > nul.bin; mkfifo pipe");
+  p.sh("printf 'a\\0b' > nul.bin; mkfifo pipe; chmod 600 token");
   return p;
 }
 
@@ -150,6 +151,47 @@ const WRONG: [line: string, message: string][] = [
   ["loop t --check true --report html", "--report html: expected one of json, markdown, github"],
   ["loop t --check true --report-file ''", '--report-file "": expected the name of a file'],
   ["loop t --check true --report-file .", "--report-file .: expected a file, and this is a folder"],
+  ["run a --name last", "--name last is taken (last means the latest run; choose another name)"],
+  ["run a --name 'a b'", '--name "a b" is not a valid name (letters, digits, - and _, at most 64'],
+  ["run a --hidden-check ''", '--hidden-check "": expected a command'],
+  ["run a --hidden-check '# nothing'", "a hidden check cannot run: its command is a comment"],
+  ["run a --hidden-check 'sh /no/x.sh'", "a hidden check cannot run: its file is missing: /no/x.sh"],
+  ["run a --hidden-check /usr", "a hidden check cannot run: it is a folder: /usr"],
+  ["run a --hidden-check 'no-such x'", "a hidden check cannot run: no-such is not on PATH"],
+  ["config set maxIterations 0", ".ralph/settings.json: maxIterations has 0: expected at least 1"],
+  ["config set budget 3", 'unknown key "budget" (did you mean "maxCost"?)'],
+  ["config get agent.modl", 'unknown key "agent.modl" (did you mean "model"?)'],
+  ["config set maxCost 5 --user --local", "--user and --local exclude each other"],
+  ["verify nothing", "no worker or run is called nothing"],
+  ["verify no/such.json", "no such file: no/such.json"],
+  ["verify . --repo /", "--repo /: expected a folder of a git repository"],
+  ["init", "ralph init asks questions and needs a terminal (ralph init --yes writes the defaults without"],
+  ["init --force", "--force needs --prompt or --yes (without flags, ralph init asks for each setting)"],
+  ["init --agent x", "--agent needs --yes"],
+  ["runs --since yesterday", "--since yesterday: expected"],
+  ["runs -n 0", "-n 0: expected"],
+  ["runs --status happy", "--status happy: expected"],
+  ["report", "no run in"],
+  ["report nobody", "no worker or run is called nobody (ralph ls lists the workers, ralph runs the runs)"],
+  [
+    "report --json --html x.html",
+    "--json and --html exclude each other (give one of them, or none for text)",
+  ],
+  ["watch", "ralph watch needs a terminal (ralph ls prints the same once)"],
+  ["completion", "no shell was given: expected bash, zsh, fish (ralph completion --help)"],
+  ["completion bsh", "unknown shell bsh: expected bash, zsh, fish (did you mean bash?)"],
+  ["completion toString", "unknown shell toString: expected bash, zsh, fish"],
+  ["completion bash zsh", "too many arguments for 'completion'. Expected 1 argument but got 2."],
+  ["ui --port x", "--port x: expected a whole number from 0 to 65535"],
+  ["ui --port 70000", "--port 70000: expected a whole number from 0 to 65535"],
+  ["ui --host 0.0.0.0", "--host 0.0.0.0 lets other machines in, which needs --token-file"],
+  ["ui --host ::", "--host :: lets other machines in, which needs --token-file"],
+  ["ui --host 198.51.100.77 --port 0 --token-file token", "port 0 of 198.51.100.77 cannot be had"],
+  ["ui --token-file missing", "--token-file missing: expected a file that is there"],
+  ["ui --token-file .", "--token-file .: expected a file that is there"],
+  ["ui --token-file pipe", "cannot read pipe: it is not a plain file"],
+  ["ui --token-file empty.md", "--token-file empty.md: expected a secret of at least 16 characters in it"],
+  ["ui --token-file P.md", "--token-file P.md: expected a secret of at least 16 characters in it"],
   ["loop t --check true --report-file r.html", "--report-file r.html: expected a .json or .md file"],
 ];
 
@@ -227,6 +269,11 @@ describe("wrong input", () => {
       /does not skip permissions when it runs as root \(.*another user.*IS_SANDBOX=1.*edits/,
     );
   });
+});
+
+it("ralph completion names the shell that seems to be in use", async () => {
+  const { stderr } = await project().ralphWith({ env: { SHELL: "/usr/bin/zsh" } }, "completion");
+  expect(stderr).toContain("(yours seems to be zsh: ralph completion zsh)");
 });
 
 describe("help and version", () => {

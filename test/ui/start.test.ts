@@ -33,30 +33,6 @@ async function cookieOf({ port, pathname }: URL): Promise<string> {
 }
 
 describe("ralph ui begins", () => {
-  test.each([
-    [["--port", "x"], "--port x: expected a whole number from 0 to 65535"],
-    [["--port", "70000"], "--port 70000: expected a whole number from 0 to 65535"],
-    [["--host", "0.0.0.0"], "--host 0.0.0.0 lets other machines in, which needs --token-file"],
-    [["--host", "::"], "--host :: lets other machines in, which needs --token-file"],
-    [
-      ["--host", "198.51.100.77", "--port", "0", "--token-file", "token"],
-      "port 0 of 198.51.100.77 cannot be had",
-    ],
-    [["--token-file", "missing"], "--token-file missing: expected a file that is there"],
-    [["--token-file", "."], "--token-file .: expected a file that is there"],
-    [["--token-file", "pipe"], "cannot read pipe: it is not a plain file"],
-    [["--token-file", "empty"], "--token-file empty: expected a secret of at least 16 characters in it"],
-    [["--token-file", "short"], "--token-file short: expected a secret of at least 16 characters in it"],
-  ])("not with %j", async (flags, said) => {
-    const p = createProject();
-    for (const [name, text] of Object.entries({ token: TOKEN, empty: "", short: "secret" }))
-      p.write(name, text);
-    p.sh("mkfifo pipe");
-    const { code, stdout, stderr } = await p.ralph("ui", "--no-open", ...flags);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(`ralph: error: ${said}`);
-  });
-
   test("not where another program listens, and says so", async () => {
     const p = createProject();
     const other = createServer().listen(0, "127.0.0.1");

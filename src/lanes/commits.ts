@@ -2,10 +2,18 @@ import type { FileChange } from "../events.js";
 import { fileChanges } from "../workspace/changes.js";
 import { git, namesIn, pairsIn } from "../workspace/git.js";
 
-/** The text of a file in a commit; empty where it has none. */
-export async function textAtCommit(repository: string, commit: string, file: string): Promise<string> {
-  const { ok, stdout } = await git(repository, ["cat-file", "blob", `${commit}:${file}`]);
-  return ok ? stdout : "";
+/** The texts of files, each named as `COMMIT:PATH`; empty where there is none. */
+export async function textsOf(repository: string, names: string[]): Promise<string[]> {
+  const stdin = names.map((name) => `${name}\n`).join("");
+  const { stdout } = await git(repository, ["cat-file", "--batch"], { stdin, encoding: "latin1" });
+  let at = 0;
+  return names.map(() => {
+    const begin = stdout.indexOf("\n", at) + 1;
+    const [, kind, size] = /(\w+) (\d+)\n$/.exec(stdout.slice(at, begin)) ?? [];
+    const end = begin + Number(size ?? -1);
+    at = end + 1;
+    return kind === "blob" ? Buffer.from(stdout.slice(begin, end), "latin1").toString() : "";
+  });
 }
 
 const DIFF = ["diff-tree", "-r", "-z", "--no-renames", "--no-relative"];

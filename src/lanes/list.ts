@@ -7,8 +7,8 @@ import { readTasks, type Story, type TaskList } from "../recipes/stories/tasks.j
 import type { RunState } from "../records/run-state.js";
 import { repositoryRoot } from "../workspace/git.js";
 import type { LandingRequest } from "../workspace/landing/land.js";
-import { commitOf } from "../workspace/landing/merge.js";
-import { textAtCommit } from "./commits.js";
+import { commitOf, type MergedFiles } from "../workspace/landing/merge.js";
+import { textsOf } from "./commits.js";
 import type { LaneStart } from "./lanes.js";
 import { createSlots } from "./streams.js";
 
@@ -58,10 +58,10 @@ export interface Stories extends StoriesSetup {
   turn: ReturnType<typeof createSlots>;
   /** What lanes have committed: the commit, and the files that differ from where the lane began. */
   heads: Map<string, { head: string; files: string[] }>;
-  /** Files as they are in commits, by the commit and the path. */
-  texts: Map<string, string>;
-  /** Their files in the latest merge. */
-  merged: Record<string, string>;
+  /** The same as they are in commits. */
+  texts: Map<string, Promise<MergedFiles>>;
+  /** The same in the latest merge. */
+  merged: MergedFiles;
   /** What lanes that have not begun are known to wait for. */
   waits: Map<string, string>;
 }
@@ -79,21 +79,25 @@ export function listFor(setup: StoriesSetup, state: RunState): Stories {
 export async function refresh(stories: Stories): Promise<void> {
   const { repository, target, base, own } = stories;
   stories.tip = (await commitOf(repository, target)) ?? base;
-  const { tasks } = readTasks(await textIn(stories, stories.tip, own.tasks));
-  stories.tasks = tasks ?? stories.tasks;
+  stories.tasks = readTasks((await textsIn(stories, stories.tip))[own.tasks]).tasks ?? stories.tasks;
   stories.names = laneNames(stories.tasks?.userStories ?? []);
 }
 
-const MOST_TEXTS = 16;
+const MOST_TEXTS = 8;
 
-/** The text of a file in a commit. The same one is asked for again and again, and never changes. */
-export async function textIn({ repository, texts }: Stories, commit: string, file: string): Promise<string> {
-  const key = `${commit}:${file}`;
-  const text = texts.get(key) ?? (await textAtCommit(repository, commit, file));
-  if (text !== "") texts.set(key, text);
-  const [oldest = key] = texts.keys();
+/** The files of the stories as a commit has them. The same ones are asked for again and again, and never change. */
+export function textsIn({ repository, texts, own }: Stories, commit: string): Promise<MergedFiles> {
+  const known = texts.get(commit);
+  if (known !== undefined) return known;
+  const files = Object.values(own);
+  const names = files.map((file) => `${commit}:${file}`);
+  const read = textsOf(repository, names).then((found) =>
+    Object.fromEntries(files.map((file, at) => [file, found[at] ?? ""])),
+  );
+  texts.set(commit, read);
+  const [oldest = commit] = texts.keys();
   if (texts.size > MOST_TEXTS) texts.delete(oldest);
-  return text;
+  return read;
 }
 
 export function storyIn({ tasks, names }: Stories, lane: string): Story {

@@ -6,12 +6,19 @@ import { writeAlone } from "../records/files.js";
 import { laneOf } from "../records/lanes.js";
 import type { Lane } from "../records/run-state.js";
 import { asPassed, asProof, factsOf, type LandingResult, land } from "../workspace/landing/land.js";
-import { commitOf, isPartOf, landingMessage, mergeBase, type Sides } from "../workspace/landing/merge.js";
+import {
+  commitOf,
+  isPartOf,
+  landingMessage,
+  type MergedFiles,
+  mergeBase,
+  type Sides,
+} from "../workspace/landing/merge.js";
 import { unfinished } from "../workspace/start.js";
 import { filesBetween } from "./commits.js";
 import { mergedProgress, mergedTasks, reopened } from "./files.js";
 import type { LaneStream } from "./lanes.js";
-import { refresh, type Stories, storyIn, textIn } from "./list.js";
+import { refresh, type Stories, storyIn, textsIn } from "./list.js";
 import { MOST_TRIES, mergeIntoLane, type Returned, takeOver, textFor, whyReturned } from "./returned.js";
 import { told } from "./streams.js";
 
@@ -37,25 +44,19 @@ async function* landLane(stories: Stories, lane: string): Next {
   const { repository, state } = stories;
   const { branch } = laneOf(state, lane);
   const tip = await commitOf(repository, `refs/heads/${branch}`);
-  if (tip === undefined)
-    return yield* refused(stories, lane, { kind: "failed", said: `its branch ${branch} is gone` }, "");
-  const { tasks } = readTasks(await textIn(stories, tip, stories.own.tasks));
+  const fails = (said: string) => refused(stories, lane, { kind: "failed", said }, tip ?? "");
+  if (tip === undefined) return yield* fails(`its branch ${branch} is gone`);
+  const { tasks } = readTasks((await textsIn(stories, tip))[stories.own.tasks]);
   const { id } = storyIn(stories, lane);
   if (tasks === undefined || openStories(tasks, { ...stories.spec, only: id }).length > 0)
-    return yield* refused(
-      stories,
-      lane,
-      { kind: "failed", said: `${branch} does not hold ${id} as done` },
-      tip,
-    );
+    return yield* fails(`${branch} does not hold ${id} as done`);
   const prover = stories.prover(lane, numberOf(stories, lane));
   const result = yield* told<LoopEventBody, LandingResult>((tell) =>
     tryLanding(stories, lane, { tip, prover, tell }),
   );
   switch (result.kind) {
     case "landed":
-      for (const [file, text] of Object.entries(stories.merged))
-        stories.texts.set(`${result.new}:${file}`, text);
+      stories.texts.set(result.new, Promise.resolve(stories.merged));
       return yield* landed(stories, lane, result, result.checks.map(asProof), prover.proof(result.new));
     case "nothing":
       return yield* landed(stories, lane, { old: result.old, new: result.old, tip }, []);
@@ -102,18 +103,14 @@ function tryLanding(stories: Stories, lane: string, { tip, prover, tell }: Try):
 }
 
 /** What becomes of the files of the stories: they never conflict. */
-async function merged(
-  stories: Stories,
-  lane: string,
-  { base, target, tip }: Sides,
-): Promise<Stories["merged"]> {
-  const { own } = stories;
-  const text = (commit: string, file: string) => textIn(stories, commit, file);
-  const tasks = await Promise.all([text(target, own.tasks), text(tip, own.tasks)]);
-  const progress = await Promise.all([base, target, tip].map((commit) => text(commit, own.progress)));
+async function merged(stories: Stories, lane: string, { base, target, tip }: Sides): Promise<MergedFiles> {
+  const { tasks, progress } = stories.own;
+  const sides = await Promise.all([base, target, tip].map((commit) => textsIn(stories, commit)));
+  const [, theirs = "", ours = ""] = sides.map((texts) => texts[tasks]);
+  const [begun = "", before = "", after = ""] = sides.map((texts) => texts[progress]);
   return {
-    [own.tasks]: mergedTasks(...tasks, storyIn(stories, lane).id),
-    [own.progress]: mergedProgress(...(progress as [string, string, string])),
+    [tasks]: mergedTasks(theirs, ours, storyIn(stories, lane).id),
+    [progress]: mergedProgress(begun, before, after),
   };
 }
 
@@ -211,7 +208,7 @@ export async function prepareReturned(stories: Stories, lane: string): Promise<v
   const tip = (await commitOf(worktree, "HEAD")) ?? target;
   const base = (await mergeBase(repository, target, tip)) ?? target;
   const texts = await merged(stories, lane, { base, target, tip });
-  const tasks = reopened(String(texts[own.tasks]), storyIn(stories, lane).id);
+  const tasks = reopened(texts[own.tasks] ?? "", storyIn(stories, lane).id);
   await mergeIntoLane(worktree, target, { ...texts, [own.tasks]: tasks });
 }
 

@@ -15,7 +15,7 @@ import { removeLeftLocks } from "../workspace/left-locks.js";
 import { stage } from "../workspace/stage.js";
 import { unfinished } from "../workspace/start.js";
 import { ownGit } from "../workspace/worktree/worktree.js";
-import { filesBetween, patchBetween, textAtCommit } from "./commits.js";
+import { filesBetween, patchBetween, textsOf } from "./commits.js";
 import { reviewedAsIn } from "./files.js";
 import type { Stories } from "./list.js";
 
@@ -92,7 +92,7 @@ export async function mergeIntoLane(path: string, target: string, own: MergedFil
 /** Writes files of ralph's own and commits them; not where conflicts are left. */
 async function commitFiles(path: string, files: MergedFiles, message: string): Promise<void> {
   const inTree = ownGit(path, undefined);
-  for (const [file, text] of Object.entries(files)) if (text !== null) writeFresh(join(path, file), text);
+  for (const [file, text] of Object.entries(files)) writeFresh(join(path, file), text);
   await stage(
     path,
     Object.keys(files).map((file) => `:(top,literal)${file}`),
@@ -178,10 +178,8 @@ async function isReviewed({ target, tip }: SentBack, { path, own }: ReturnedLane
 }
 
 async function keepReview({ tip = "" }: SentBack, { path, story, own }: ReturnedLane): Promise<void> {
-  const [reviewed, text] = await Promise.all(
-    [tip, "HEAD"].map((commit) => textAtCommit(path, commit, own.tasks)),
-  );
-  const kept = reviewedAsIn(reviewed ?? "", text ?? "", story);
+  const [reviewed = "", text = ""] = await textsOf(path, [`${tip}:${own.tasks}`, `HEAD:${own.tasks}`]);
+  const kept = reviewedAsIn(reviewed, text, story);
   await commitFiles(path, { [own.tasks]: kept }, `Keep the review of ${story}`);
 }
 

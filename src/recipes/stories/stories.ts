@@ -177,7 +177,7 @@ async function* runBaseline(
 async function* runStoryChecks(
   run: StoriesRun,
   { commands, before }: Turn,
-  { text }: Handover,
+  { text, changed }: Handover,
   verify: VerifyContext,
 ): AsyncGenerator<LoopEventBody, Failure[] | undefined> {
   const { verifyCommands = [] } = readTasks(text).tasks ?? before;
@@ -189,7 +189,7 @@ async function* runStoryChecks(
   const added = logged(asChecks(verifyCommands.filter(isAdded), checkTimeoutMs), inside);
   // What was put back, and checks before them, have written files since the agent ended.
   const anew = { ...verify, tree: verify.tree && { ...verify.tree, before: undefined } };
-  const own = yield* runChecks(logged(trusted, folder), run, anew);
+  const own = yield* runChecks(logged(trusted, folder), run, changed.length > 0 ? anew : verify);
   if (own === undefined) return undefined;
   let others = added.map((check) => notRun(check, verify.iteration, "untrusted"));
   if (run.agentSandbox === undefined) yield* others.map(({ event }) => event);

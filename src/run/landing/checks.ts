@@ -108,9 +108,9 @@ export function proverOf({ spec, settings, checks, records, env: own, ...proving
   };
   return {
     verify,
-    async verified({ old: base, new: commit, checks }) {
-      const facts = checkFacts(checks, spec, hidden);
-      const proof = await proveLanding(spec, records, { commit, base, checks: facts, setup: settings.setup });
+    async verified({ old: base, new: commit, tree, checks }) {
+      const facts = { base, subject: { commit, tree }, checks: checkFacts(checks, spec, hidden) };
+      const proof = await proveLanding(spec, records, { ...facts, setup: settings.setup });
       unproven = "unproven" in proof ? proof : undefined;
     },
     proof: (commit) => unproven ?? provedBefore(records, commit),

@@ -4,8 +4,7 @@ import { describeSystemError, toRalphError } from "../../errors.js";
 import { signingKey } from "../../receipts/signature.js";
 import { type CheckFacts, receiptIn, writeReceipt } from "../../receipts/statement.js";
 import { createRedactor, redactDeep } from "../../records/redact.js";
-import { git, repositoryRoot } from "../../workspace/git.js";
-import { treeOf } from "../../workspace/landing/merge.js";
+import { repositoryRoot } from "../../workspace/git.js";
 import type { RunSpec } from "../spec.js";
 
 /** Where the run worked, from the top of its checkout on. */
@@ -14,7 +13,7 @@ export function insideOf({ workspace, worktree }: RunSpec): string {
 }
 
 interface LandedCommit {
-  commit: string;
+  subject: { commit: string; tree: string };
   base: string;
   checks: CheckFacts[];
   setup: string | undefined;
@@ -26,15 +25,14 @@ export type Proof = { receipt: string } | { unproven: string };
 export async function proveLanding(
   spec: RunSpec,
   records: string,
-  { commit, base, checks, setup }: LandedCommit,
+  { subject, base, checks, setup }: LandedCommit,
 ): Promise<Proof> {
   const { id: run, recipe, origin: repository = spec.workspace } = spec;
   try {
     const { name, model } = spec.agent;
-    const tree = await treeOf((args) => git(repository, args), commit);
     const facts = {
       ...{ kind: "landing" as const, run, recipe: recipe.kind, agent: { name, model } },
-      ...{ finishedAt: new Date().toISOString(), subject: { commit, tree }, base, folder: insideOf(spec) },
+      ...{ finishedAt: new Date().toISOString(), subject, base, folder: insideOf(spec) },
       ...{ setup, confirmed: checks.length === 0 ? 0 : 1, checks },
     };
     const key = spec.sign ? await signingKey(repository) : undefined;

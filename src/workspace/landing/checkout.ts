@@ -24,13 +24,14 @@ interface CheckedOut {
 
 /** Full name of a branch → the checkout that has it. */
 export async function checkoutOf(repository: string, target: string): Promise<CheckedOut | undefined> {
+  if (isNowhere(repository, target)) return undefined;
   const found: CheckedOut[] = [];
   for (const { path, branch } of await checkoutsOf(repository)) {
     if (branch === target) {
       const isThere = existsSync(path);
       const busy = isThere ? undefined : "its folder is missing: mount it, or run git worktree prune";
       found.push({ path, busy });
-    } else if (existsSync(path) && isRebased(path, target))
+    } else if (existsSync(path) && isRebased(gitFolders(path).at(-1) ?? "", target))
       found.push({ path, busy: "a rebase of it is under way there: finish or abort it" });
   }
   const [first, second] = found;
@@ -39,9 +40,22 @@ export async function checkoutOf(repository: string, target: string): Promise<Ch
     : { ...second, busy: `in ${first?.path}, too: leave it in one of them` };
 }
 
+/** Whether git's files say of every checkout that it is elsewhere; else git has to be asked. */
+function isNowhere(repository: string, target: string): boolean {
+  const [common = ""] = gitFolders(repository);
+  const all = join(common, "worktrees");
+  const others = existsSync(all) ? readdirSync(all).map((name) => join(all, name)) : [];
+  return [common, ...others].every((records) => {
+    const file = join(records, "HEAD");
+    // A link in its place leads to a branch.
+    const head = statOf(file)?.isFile() ? (textAt(file) ?? "") : "";
+    const isRead = /^(?:ref: refs\/heads\/(?!\.invalid\n)|[0-9a-f]{40,64}\n$)/.test(head);
+    return isRead && head !== `ref: ${target}\n` && !isRebased(records, target);
+  });
+}
+
 /** While a branch is rebased, no checkout is on it. */
-function isRebased(path: string, target: string): boolean {
-  const records = gitFolders(path).at(-1) ?? "";
+function isRebased(records: string, target: string): boolean {
   return ["rebase-merge", "rebase-apply"].some(
     (folder) => textAt(join(records, folder, "head-name"))?.trim() === target,
   );

@@ -9,7 +9,6 @@ import {
   mergeBase,
   mergeTrees,
   type Sides,
-  treeOf,
   withFiles,
 } from "./merge.js";
 import { type Landed, type Losses, lossesOf } from "./proof.js";
@@ -39,7 +38,7 @@ export interface LandingRequest {
   /** Written down before anything is verified or moved: what a crash cuts off is found by it. */
   started?(intent: Intent): Promise<void> | void;
   /** The commit has passed its checks; the branch moves next. */
-  verified?(passed: { old: string; new: string; checks: CheckFinished[] }): Promise<void>;
+  verified?(passed: { old: string; new: string; tree: string; checks: CheckFinished[] }): Promise<void>;
   signal?: AbortSignal | undefined;
 }
 
@@ -123,7 +122,7 @@ async function landOn(old: string, request: LandingRequest): Promise<LandingResu
   await request.started?.({ old, new: built.commit, tip });
   const verdict = await judge(request, old, built.commit);
   if ("kind" in verdict) return verdict;
-  await request.verified?.({ old, new: built.commit, ...verdict });
+  await request.verified?.({ old, new: built.commit, tree: built.tree, ...verdict });
   const moved = await moveBranch(move);
   if (moved.kind === "moved") return "moved";
   return moved.kind === "done" ? { kind: "landed", old, new: built.commit, tip, ...verdict } : moved;
@@ -131,6 +130,7 @@ async function landOn(old: string, request: LandingRequest): Promise<LandingResu
 
 interface Built {
   commit: string;
+  tree: string;
   proof: { earlier: Landed[]; except: string[] };
 }
 
@@ -150,13 +150,13 @@ async function build(request: LandingRequest, old: string): Promise<Built | Land
   }
   const except = Object.keys(own);
   const tree = except.length === 0 ? merge.tree : await withFiles(repository, merge.tree, own);
-  if (squash && tree === (await treeOf((args) => git(repository, args), old)))
-    return { kind: "nothing", old };
+  const before = squash && (await git(repository, ["rev-parse", `${old}^{tree}`])).stdout.trim();
+  if (tree === before) return { kind: "nothing", old };
   const made = await commitTree(repository, { tree, parents: squash ? [old] : [old, tip], message });
   if (typeof made !== "string") return failed(made.failed);
   // What people brought to the target themselves counts as landed, too.
   const proof = { earlier: [...earlier, { name: shortName(target), old: base }], except };
-  return { commit: made, proof };
+  return { commit: made, tree, proof };
 }
 
 /** Two passes on the same files: what differs is flaky, what fails twice is red. */

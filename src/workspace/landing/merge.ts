@@ -1,6 +1,6 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Git, type GitOptions, git, looseCommit, SOMEBODY, scratchFolder } from "../git.js";
+import { type GitOptions, git, looseCommit, SOMEBODY, scratchFolder } from "../git.js";
 import { oneLine } from "../worktree/worktree.js";
 
 /** Two commits, and where they met last. */
@@ -10,8 +10,8 @@ export interface Sides {
   tip: string;
 }
 
-/** Files that a caller merges itself, by their paths; null: the file is gone. */
-export type MergedFiles = Record<string, string | null>;
+/** Files that a caller merges itself, by their paths. */
+export type MergedFiles = Record<string, string>;
 
 interface Merge {
   tree: string;
@@ -66,12 +66,14 @@ export async function withFiles(repository: string, tree: string, files: MergedF
     return stdout.trim();
   };
   try {
-    const place = async ([path, text]: [string, string | null]): Promise<string> => {
-      const id = text === null ? "0".repeat(tree.length) : await run(["hash-object", "-w", "--stdin"], text);
-      return `${text === null ? "0" : "100644"} ${id}\t${path}\0`;
-    };
-    const [, ...places] = await Promise.all([run(["read-tree", tree]), ...Object.entries(files).map(place)]);
-    await run(["update-index", "-z", "--index-info"], places.join(""));
+    const own = Object.entries(files).map(([path, text], at) => ({ path, text, at: join(folder, `${at}`) }));
+    for (const { text, at } of own) writeFileSync(at, text);
+    const [, ids] = await Promise.all([
+      run(["read-tree", tree]),
+      run(["hash-object", "-w", "--no-filters", "--stdin-paths"], own.map(({ at }) => at).join("\n")),
+    ]);
+    const entries = ids.split("\n").map((id, at) => `100644 ${id}\t${own[at]?.path}\0`);
+    await run(["update-index", "-z", "--index-info"], entries.join(""));
     return await run(["write-tree"]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -131,10 +133,6 @@ export async function commitOf(repository: string, name: string): Promise<string
   if (known !== undefined) return known;
   const { ok, stdout } = await git(repository, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
   return ok ? stdout.trim() : undefined;
-}
-
-export async function treeOf(run: Git, commit: string): Promise<string> {
-  return (await run(["rev-parse", "--verify", "--quiet", `${commit}^{tree}`])).stdout.trim();
 }
 
 /** What git said, as a part of a message. */

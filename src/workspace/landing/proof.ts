@@ -65,10 +65,11 @@ export async function lossesOf(question: ProofRequest): Promise<Losses> {
 
 async function goneFrom(repository: string, commit: string, earlier: Landed[]): Promise<string[]> {
   const tips = earlier.flatMap(({ new: moved, tip }) => [moved, tip].filter((one) => one !== undefined));
+  if (tips.length === 0) return [];
   // One question for all of them; mostly nothing is gone.
   const stdin = [...tips, `^${commit}`].join("\n");
   const missing = await git(repository, ["rev-list", "--max-count=1", "--stdin"], { stdin });
-  if (tips.length === 0 || (missing.ok && missing.stdout === "")) return [];
+  if (missing.ok && missing.stdout === "") return [];
   const gone: string[] = [];
   for (const one of earlier)
     for (const each of [one.new, one.tip])

@@ -44,10 +44,12 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
       hint: "commit something first",
     });
   }
-  await requireFreeName(origin, branch);
   // Of two runs that want the same name at the same moment, one gets the branch.
   const made = await git(origin, ["update-ref", `refs/heads/${branch}`, from, ""]);
-  if (!made.ok) throw failed(`cannot create the branch ${branch}`, made.stderr);
+  if (!made.ok) {
+    await requireFreeName(origin, branch);
+    throw failed(`cannot create the branch ${branch}`, made.stderr);
+  }
   const isFree = whatIsAt(origin, path) === undefined;
   try {
     if (!isFree) throw failed("cannot create the worktree", `${path} is taken`);

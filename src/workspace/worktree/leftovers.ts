@@ -1,6 +1,6 @@
 import type { Captured } from "../../process/run.js";
 import { type Git, looseCommit, SOMEBODY, someOf } from "../git.js";
-import { readIndex } from "../index-file.js";
+import { indexState } from "../index-file.js";
 import { removeLeftLocks } from "../left-locks.js";
 import { RUNTIME_FILES } from "../runtime.js";
 import { dirtySubmodules, stage, unstage } from "../stage.js";
@@ -34,13 +34,12 @@ export async function settleWorktree(worktree: Settlement): Promise<Leftovers> {
   const halfDone = await unfinished(path);
   if (halfDone !== undefined) return leftoversOf(path, false, [halfDone]);
   // Most agents commit all that they do: then there is nothing to stage.
-  const isClean =
-    (await inTree(STAGED)).ok && (await uncommitted(worktree, inTree, NOTHING_LEFT)).length === 0;
+  const isClean = (await inTree(STAGED)).ok && (await uncommitted(worktree, NOTHING_LEFT)).length === 0;
   const first = isClean ? NOTHING_LEFT : await commitLeftovers(inTree, branch, worktree);
   const isTriedAgain =
     first.failures.length > 0 && !stop?.aborted && removeLeftLocks([records], 0).removed.length > 0;
   const last = isTriedAgain ? await commitLeftovers(inTree, branch, worktree) : first;
-  const left = isClean ? [] : await uncommitted(worktree, inTree, last);
+  const left = isClean ? [] : await uncommitted(worktree, last);
   const failures = [...last.failures, ...left];
   const notOnBranch = await followHead(inTree, path, branch);
   return leftoversOf(path, first.found || last.found, stop?.aborted ? [INTERRUPTED] : failures, notOnBranch);
@@ -101,10 +100,9 @@ function saidBy({ ok, stderr, stdout, spawnError }: Captured): string[] {
 
 async function uncommitted(
   { path, copied }: Settlement,
-  inTree: Git,
   { failures, inner }: CommitResult,
 ): Promise<string[]> {
-  const dirty = await dirtySubmodules(path, (await readIndex(inTree)).links);
+  const dirty = await dirtySubmodules(path, (await indexState(path)).links);
   const submodules = dirty.length === 0 ? [] : [`changes in submodules: ${dirty.join(", ")}`];
   if (failures.length > inner.length) return submodules;
   const known = [...inner.flatMap((folder) => [folder, `${folder}/`]), ...dirty];

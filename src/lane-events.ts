@@ -44,7 +44,7 @@ export interface LaneResult {
   title?: string;
   /** `landed`: its work is on the branch of the run; `won`: it is the result of a race. */
   result: "landed" | "won" | "passed" | "blocked" | "failed" | "stopped" | "waiting";
-  /** Where that is not its success: why. */
+  /** Where that is not its success: why. Also of work that landed and that nothing verified. */
   message?: string;
   branch: string;
   /** null: it is gone, as its work has landed, or was never made. */

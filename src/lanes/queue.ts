@@ -164,9 +164,7 @@ async function* refused(stories: Stories, lane: string, result: Refusal, tip: st
   const message = isAgents ? whyReturned(result) : whyNot(result, branch);
   const files = "files" in result ? result.files : [];
   const about = { into: branch, tip, stories: [story.id], reason, message };
-  yield {
-    ...{ type: "landing.refused", ...about, ...factsOf(result) },
-  };
+  yield { type: "landing.refused", ...about, ...factsOf(result) };
   const number = (known.returned?.try ?? 0) + 1;
   if (!isAgents || number > MOST_TRIES) {
     const how = takeOver(known, branch, state.name ?? run);

@@ -75,10 +75,8 @@ export function raceWork(
   }
 
   async function changedLines(branch: string): Promise<number> {
-    return (await changes(branch)).reduce(
-      (sum, { added, removed }) => sum + (added ?? 0) + (removed ?? 0),
-      0,
-    );
+    const files = await changes(branch);
+    return files.reduce((sum, { added, removed }) => sum + (added ?? 0) + (removed ?? 0), 0);
   }
 }
 

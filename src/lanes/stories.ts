@@ -73,10 +73,7 @@ function overlapOfText(stories: Stories, { title, acceptanceCriteria, descriptio
 function lanesAtWork({ state, heads }: Stories): string[] {
   const isAtWork = ({ blocked, state: loop }: Lane): boolean =>
     blocked === undefined && (loop.status !== "finished" || loop.success);
-  const lanes = Object.entries(state.lanes ?? {}).filter(
-    ([lane, known]) => heads.has(lane) && isAtWork(known),
-  );
-  return lanes.map(([lane]) => lane);
+  return [...heads.keys()].filter((lane) => isAtWork(laneOf(state, lane)));
 }
 
 /** Looks where the work of a lane and that of the others would conflict. */

@@ -6,7 +6,6 @@ import { addTime, advance, initialState, type Lane, type RunState } from "./run-
 export function advanceRun(state: RunState, event: LoopEvent): RunState {
   if (event.lane === undefined) return advance(state, event);
   const lane = laneOf(state, event.lane);
-  // Those are about the lane, and not about the loop in it.
   if (!event.type.startsWith("lane.")) advance(lane.state, event);
   return addLane(state, lane, event);
 }
@@ -74,7 +73,7 @@ function changes({ state, returned, overlaps }: Lane, event: LoopEvent): Partial
     case "landing.started":
       return { landing: { old: event.old, new: event.new, tip: event.tip, checks: event.checks } };
     case "landing.landed":
-      return { landed: { old: event.old, new: event.new, tip: event.tip } };
+      return { landed: event };
     case "landing.cleaned":
       return { worktree: undefined };
     default:
@@ -86,11 +85,12 @@ function changes({ state, returned, overlaps }: Lane, event: LoopEvent): Partial
 export function laneResults({ lanes = {} }: Readonly<RunState>): LaneResult[] {
   return Object.entries(lanes).map(
     ([lane, { state, title, blocked, waits, branch = "", worktree, ...one }]) => {
-      const message = blocked ?? (state.success ? undefined : (state.message ?? waits?.file));
       const isLanded = one.landed !== undefined;
+      const why = blocked ?? (state.success ? undefined : (state.message ?? waits?.file));
+      const message = isLanded ? one.landed?.unverified && "nothing verified it" : why;
       return {
         ...{ lane, ...(title !== undefined && { title }), result: resultOf(state, isLanded, blocked) },
-        ...(message !== undefined && !isLanded && { message }),
+        ...(message !== undefined && { message }),
         ...{ branch, worktree: isLanded ? null : (worktree ?? null) },
         ...{ iterations: state.iterations, costUsd: state.costUsd },
       };

@@ -39,7 +39,7 @@ export interface Report
   /** What each story took, where the run worked on stories. */
   stories: StoryReport[];
   /** The branches that its work was landed in, and the commit of each. */
-  landed?: { into: string; commit: string }[];
+  landed?: { into: string; commit: string; unverified?: true | undefined }[];
   /** Of a run with several lanes: the branch that holds its result, and what became of each lane. */
   branch?: string;
   lanes?: Events.LaneResult[];
@@ -117,9 +117,9 @@ function setOpen(iterations: IterationReport[], state: RunState, now: Date | und
 }
 
 function landedIn({ landings = {} }: RunState): Pick<Report, "landed"> {
-  const landed = Object.values(landings).flatMap((event) =>
-    event.type === "landing.landed" ? [{ into: event.into, commit: event.new }] : [],
-  );
+  const landed = Object.values(landings)
+    .flatMap((event) => (event.type === "landing.landed" ? [event] : []))
+    .map(({ into, new: commit, unverified }) => ({ into, commit, unverified }));
   return landed.length > 0 ? { landed } : {};
 }
 

@@ -71,7 +71,7 @@ export interface Lane
   returned?: SentBack | undefined;
   /** What is to become of the branch of the run, and what has become of it when its work had landed. */
   landing?: (Moved & Partial<Pick<Events.LandingEvents["landing.started"], "checks">>) | undefined;
-  landed?: Moved | undefined;
+  landed?: (Moved & Pick<Events.LandingEvents["landing.landed"], "unverified">) | undefined;
   /** Why its work cannot be landed. */
   blocked?: string | undefined;
   /** What it waits for before it begins. */

@@ -33,11 +33,6 @@ export const LANE_LINES: Lines = {
     success ? [] : paragraph(`${mark.warning} Stopped: ${harmlessLine(message)}`, "yellow"),
 };
 
-const WORDS: Record<LaneResult["result"], string> = {
-  ...{ landed: "landed", won: "won", passed: "passed", blocked: "blocked" },
-  ...{ failed: "failed", stopped: "stopped", waiting: "not begun" },
-};
-
 /** A line for each lane of a run that has ended. */
 export function laneRows(lanes: LaneResult[]): [name: string, value: string][] {
   return lanes.map(({ lane, result, message, iterations, costUsd, changedLines, worktree }, index) => {
@@ -48,7 +43,8 @@ export function laneRows(lanes: LaneResult[]): [name: string, value: string][] {
       result !== "landed" && result !== "won" && worktree,
     );
     const why = message === undefined ? "" : `: ${brief(harmlessLine(message))}`;
-    return [index === 0 ? "lanes" : "", `${harmlessLine(lane)} ${WORDS[result]}${why} (${more})`];
+    const word = result === "waiting" ? "not begun" : result;
+    return [index === 0 ? "lanes" : "", `${harmlessLine(lane)} ${word}${why} (${more})`];
   });
 }
 

@@ -268,6 +268,17 @@ test("lanes say once which setup would make what they lack", async () => {
   expect(stderr.match(/ralph config set setup 'npm install'/g)).toHaveLength(1);
 });
 
+test("a landing that nothing verifies is allowed by the user, and said", async () => {
+  const p = lanesProject(["US-001"], { work: { "US-001": "echo a > a.txt" } }, []);
+  const { code, events } = await p.ralph(...PARALLEL, "2", "--allow-unverified");
+  expect({ code, a: landedText(p, "a.txt") }).toEqual({ code: 0, a: "a\n" });
+  expect(events.find(({ type }) => type === "landing.landed")).toMatchObject({
+    unverified: true,
+    checks: [],
+  });
+  expect((await p.ralph("report")).stdout).toContain("US-001 landed: nothing verified it");
+});
+
 describe("the checkout of the queue", () => {
   test("is made ready as those of the lanes are, for each landing, and torn down", async () => {
     const work = { "US-001": "echo a > a.txt", "US-002": "echo b > b.txt" };

@@ -62,7 +62,10 @@ export function factsOf(report: Report): SummaryRow[] {
     ["background", background && "kept: what agents and checks left running was not ended"],
     ...endRows({ ...report, failing }, iterations, limits),
     ...(report.landed ?? []).map(
-      ({ into, commit }): SummaryRow => ["landed", `in ${into}, at ${commit.slice(0, 9)}`],
+      ({ into, commit, unverified }): SummaryRow => [
+        "landed",
+        `in ${into}, at ${commit.slice(0, 9)}${unverified ? ", and nothing verified it" : ""}`,
+      ],
     ),
     ...(report.status === "running" || report.landed ? [] : resumeRows({ ...report, run: name ?? run })),
   ];

@@ -47,10 +47,10 @@ function isNowhere(repository: string, target: string): boolean {
   const others = existsSync(all) ? readdirSync(all).map((name) => join(all, name)) : [];
   return [common, ...others].every((records) => {
     const file = join(records, "HEAD");
-    // A link in its place leads to a branch.
-    const head = statOf(file)?.isFile() ? (textAt(file) ?? "") : "";
-    const isRead = /^(?:ref: refs\/heads\/(?!\.invalid\n)|[0-9a-f]{40,64}\n$)/.test(head);
-    return isRead && head !== `ref: ${target}\n` && !isRebased(records, target);
+    // Old versions of git make a link to the branch.
+    const head = statOf(file)?.isFile() ? textAt(file) : undefined;
+    const isClear = /^(?:ref: refs\/heads\/(?!\.invalid\n)|[0-9a-f]{40,64}\n$)/.test(head ?? "");
+    return isClear && head !== `ref: ${target}\n` && !isRebased(records, target);
   });
 }
 

@@ -1,13 +1,4 @@
-import {
-  constants,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  rmdirSync,
-  rmSync,
-} from "node:fs";
+import { constants, copyFileSync, cpSync, existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../../errors.js";
@@ -15,6 +6,7 @@ import { capture } from "../../process/run.js";
 import { createRedactor } from "../../records/redact.js";
 import { withoutCredentials } from "../credentials.js";
 import { git, gitFolders, headCommit, namesIn, quietEnvironment, repositoryRoot, someOf } from "../git.js";
+import { removeOwnWorktree } from "../landing/worktree.js";
 import { notIgnored, oneLine, ownGit, requireFreeName, type Worktree, whatIsAt } from "./worktree.js";
 
 /** How a new worktree is made ready. */
@@ -57,7 +49,7 @@ export async function createWorktree(origin: string, worktree: Worktree, setup: 
     if (setup.signal?.aborted) throw interrupted();
     return copied;
   } catch (error) {
-    if (isFree) await takeAway(origin, path);
+    if (isFree) await removeOwnWorktree(origin, path);
     await git(origin, ["update-ref", "-d", `refs/heads/${branch}`, from]);
     throw setup.signal?.aborted ? interrupted() : error;
   }
@@ -180,16 +172,6 @@ async function runCommand(
 
 /** Tells lanes that run at the same time apart, for ports and databases. */
 const SLOT_VARIABLE = "RALPH_SLOT";
-
-async function takeAway(origin: string, path: string): Promise<void> {
-  // Twice: a git that was killed while it made the worktree leaves it locked.
-  await git(origin, ["worktree", "remove", "--force", "--force", path]);
-  try {
-    rmdirSync(dirname(path));
-  } catch {
-    // Other worktrees are in it.
-  }
-}
 
 function failed(what: string, output: string): RalphError {
   const said = oneLine(output, "; ");

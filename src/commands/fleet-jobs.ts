@@ -13,7 +13,7 @@ import {
   standingOf,
   withFleet,
 } from "../fleet/jobs.js";
-import { type Control, changeControl, controlKey } from "../fleet/store.js";
+import { type Control, changeControl, controlOf } from "../fleet/store.js";
 import { writableHome } from "../records/home.js";
 import type { NetFlags } from "../run/spec.js";
 import { DEFAULT_LIMITS, limitsFrom, saysSomething, wholeNumber } from "../settings/limits.js";
@@ -74,8 +74,7 @@ const OPEN = ["queued", "running", "paused", "waiting"];
 
 /** `ralph fleet status JOB`: the fields of `ralph status`, and of `run.finished` where it has ended. */
 export async function status(name: string, flags: { json?: boolean }): Promise<number> {
-  return withFleet(async (engine) => {
-    const standing = await standingOf(engine, await findJob(engine, name));
+  return withJob(name, async (engine, standing) => {
     const json = await statusOf(engine, standing);
     return printAs(flags, json, () => factsOf(standing, json), OPEN.includes(standing.status) ? 0 : 1);
   });
@@ -93,8 +92,7 @@ async function statusOf(engine: Engine, standing: Standing) {
     run: ___,
     ...end
   } = finished ?? ({} as Partial<NonNullable<typeof finished>>);
-  const [control] = await engine.store.get([controlKey(id)]);
-  const { answer } = (control?.value ?? {}) as Control;
+  const { answer } = await controlOf(engine.store, id);
   return {
     ...{ kind: "run", name, run: id, status, reason: null, question: null },
     ...{
@@ -165,19 +163,29 @@ export async function logs(name: string, flags: LogFlags): Promise<number> {
   });
 }
 
-/** Changes what people want of a job that has not ended. */
-async function want(
+function withJob<Result>(
   name: string,
-  update: (before: Control, standing: Standing) => Control,
-  done: string,
-): Promise<number> {
-  return withFleet(async (engine) => {
-    const standing = await standingOf(engine, await findJob(engine, name));
-    const { job } = standing.entry;
-    if (isOver(standing))
-      throw failure("job_ended", `${job.name} has ended (${standing.status})`, undefined, 1);
-    await changeControl(engine.store, job.id, (before) => update(before, standing));
-    return say(`${done} ${job.name}`);
+  action: (engine: Engine, standing: Standing) => Promise<Result>,
+): Promise<Result> {
+  return withFleet(async (engine) => action(engine, await standingOf(engine, await findJob(engine, name))));
+}
+
+/** Changes what people want of a job that has not ended. */
+async function change(
+  engine: Engine,
+  standing: Standing,
+  update: (before: Control) => Control,
+): Promise<void> {
+  const { id, name } = standing.entry.job;
+  if (isOver(standing)) throw failure("job_ended", `${name} has ended (${standing.status})`, undefined, 1);
+  await changeControl(engine.store, id, update);
+}
+
+/** The same, and says that it is done. */
+function want(name: string, update: (before: Control) => Control, done: string): Promise<number> {
+  return withJob(name, async (engine, standing) => {
+    await change(engine, standing, update);
+    return say(`${done} ${standing.entry.job.name}`);
   });
 }
 
@@ -196,13 +204,10 @@ export function steer(name: string, text: string): Promise<number> {
 
 /** `ralph fleet cancel JOB`: ends the run and its agent, wherever it is. */
 export async function cancel(name: string): Promise<number> {
-  return withFleet(async (engine) => {
-    const standing = await standingOf(engine, await findJob(engine, name));
+  return withJob(name, async (engine, standing) => {
     const { job } = standing.entry;
-    if (isOver(standing))
-      throw failure("job_ended", `${job.name} has ended (${standing.status})`, undefined, 1);
     // A worker may take it at this moment.
-    await changeControl(engine.store, job.id, (before) => ({ ...before, cancelled: true }));
+    await change(engine, standing, (before) => ({ ...before, cancelled: true }));
     const hasWaited = standing.status === "queued" && (await removeWaiting(engine, standing));
     return say(hasWaited ? `cancelled ${job.name}` : `cancelling ${job.name}: its worker ends the agent now`);
   });
@@ -211,8 +216,7 @@ export async function cancel(name: string): Promise<number> {
 /** `ralph fleet answer JOB TEXT`: keeps the answer to what the agent asked, for when the run goes on. */
 export async function answer(name: string, text: string): Promise<number> {
   saysSomething("TEXT", text);
-  return withFleet(async (engine) => {
-    const standing = await standingOf(engine, await findJob(engine, name));
+  return withJob(name, async (engine, standing) => {
     const { job } = standing.entry;
     const question = standing.job?.returnvalue?.finished?.question;
     if (question === undefined || standing.status !== "finished") {
@@ -229,12 +233,10 @@ export async function answer(name: string, text: string): Promise<number> {
 
 /** `ralph fleet resume JOB`: ends a pause, or puts a job back that has ended, with its limits raised where given. */
 export async function resume(name: string, flags: NetFlags): Promise<number> {
-  return withFleet(async (engine) => {
-    const standing = await standingOf(engine, await findJob(engine, name));
+  return withJob(name, async (engine, standing) => {
     const { entry, job: queued, status } = standing;
     const { job } = entry;
-    const [control] = await engine.store.get([controlKey(job.id)]);
-    const { paused = false, answer: given } = (control?.value ?? {}) as Control;
+    const { paused = false, answer: given } = await controlOf(engine.store, job.id);
     const isGiven = Object.keys(flags).length > 0;
     if (!isOver(standing)) {
       if (isGiven)

@@ -82,6 +82,11 @@ export interface Control {
 
 export const controlKey = (id: string): string => `control:${id}`;
 
+export async function controlOf(store: Store, id: string): Promise<Control> {
+  const [kept] = await store.get([controlKey(id)]);
+  return (kept?.value ?? {}) as Control;
+}
+
 export function changeControl(
   store: Store,
   id: string,

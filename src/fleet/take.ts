@@ -23,7 +23,7 @@ import {
   removeSite,
   siteOf,
 } from "./site.js";
-import { type Control, controlKey } from "./store.js";
+import { controlOf } from "./store.js";
 
 /** Why a job waits, and until when it is left alone. */
 class PutOff extends Error {
@@ -122,8 +122,7 @@ async function work(claim: ClaimState): Promise<void> {
   const { engine, home, credentials } = context;
   const { data } = job;
   if (data.v > JOB_VERSION) throw new PutOff("it needs a newer ralph", Date.now() + engine.leaseMs);
-  const [wanted] = await engine.store.get([controlKey(data.id)]);
-  claim.wanted = (wanted?.value ?? {}) as Control;
+  claim.wanted = await controlOf(engine.store, data.id);
   const remote = await openRemote(home, data.remote, credentials);
   const site = siteOf(home, data.id, epoch);
   const earlier = await earlierRecords(engine.store, site, data.id);

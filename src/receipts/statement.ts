@@ -14,46 +14,6 @@ export const DETAILS = "urn:ralph-loop:receipt";
 /** The form of the details: a later one has a higher number. */
 export const VERSION = 1;
 
-/** What there is to say of a verification that passed. */
-interface ReceiptFacts {
-  /** A run has ended, or its work has landed on a branch. */
-  kind: "run" | "landing";
-  run: string;
-  recipe: string;
-  agent: { name: string; model?: string | undefined };
-  /** The version of ralph. */
-  ralph: string;
-  finishedAt: string;
-  /** What was verified. Without a commit, some of it is not committed. */
-  subject: { commit?: string | undefined; tree: string };
-  /** The commit that the run started from. */
-  base?: string | undefined;
-  /** Where the checks ran, from the top of the repository on; empty: at the top. */
-  folder: string;
-  /** Shell command that makes a new checkout ready. */
-  setup?: string | undefined;
-  /** How often the checks were run again after they had passed. */
-  confirmed: number;
-  checks: CheckFacts[];
-}
-
-export interface CheckFacts {
-  /** What it is called, where that is not its command. */
-  name?: string | undefined;
-  /** Left out for a hidden check. */
-  command?: string | undefined;
-  /** Of its command: it tells a hidden check from another. */
-  sha256: string;
-  exitCode: number | null;
-  durationMs: number;
-  /** sha256 of its log, where there is one. */
-  log?: string | undefined;
-  /** What came of it each time, if that differed. */
-  flaky?: string[] | undefined;
-  /** Whether it failed before the run began; undefined: nobody looked. */
-  wasRed?: boolean | undefined;
-}
-
 /** As it is written: every field is there, in this order. */
 export interface Statement {
   _type: typeof STATEMENT_TYPE;
@@ -71,15 +31,21 @@ export interface Statement {
 
 export interface ReceiptDetails {
   v: typeof VERSION;
-  kind: ReceiptFacts["kind"];
+  /** A run has ended, or its work has landed on a branch. */
+  kind: "run" | "landing";
   run: string;
   recipe: string;
   agent: { name: string; model: string | null };
+  /** The version of ralph. */
   ralph: string;
   finishedAt: string;
+  /** The commit that the run started from. */
   base: string | null;
+  /** Where the checks ran, from the top of the repository on; empty: at the top. */
   folder: string;
+  /** Shell command that makes a new checkout ready. */
   setup: string | null;
+  /** How often the checks were run again after they had passed. */
   confirmed: number;
   checks: ReceiptCheck[];
   /** The fingerprint of the key that it is signed with. */
@@ -92,24 +58,34 @@ export interface ReceiptCheck {
   name: string;
   /** null: it is hidden. */
   command: string | null;
+  /** Of its command: it tells a hidden check from another. */
   sha256: string;
   exitCode: number | null;
   durationMs: number;
   log: { sha256: string } | null;
+  /** What came of it each time, if that differed. */
   flaky: string[];
   /** What became of it since the run began; null: nobody looked before. */
   witness: "red→green" | "green→green" | null;
 }
 
-function statementOf(facts: ReceiptFacts, signer?: string): Statement {
-  const { kind, run, recipe, agent, ralph, finishedAt, subject, base, folder, setup, confirmed } = facts;
-  const checks = facts.checks.map(checkOf);
+/** What there is to say of a verification that passed. */
+interface ReceiptFacts extends Omit<ReceiptDetails, "v" | "ralph" | "signer" | "sha256"> {
+  /** What was verified. Without a commit, some of it is not committed. */
+  subject: { commit?: string | undefined; tree: string };
+}
+
+function statementOf({ subject, ...facts }: ReceiptFacts, signer: string | null): Statement {
+  const { kind, run, recipe, agent, finishedAt, base, folder, setup, confirmed } = facts;
+  const { name, model } = agent;
+  const checks = facts.checks.map((check) => {
+    return { ...check, name: plainLine(check.name), flaky: check.flaky.map(plainLine) };
+  });
   const warned = checks.filter(({ flaky }) => flaky.length > 0);
   const details = {
-    v: VERSION,
-    ...{ kind, run, recipe, agent: agentOf(agent), ralph, finishedAt },
-    ...{ base: base ?? null, folder, setup: setup ?? null, confirmed, checks, signer: signer ?? null },
-    sha256: "",
+    ...{ v: VERSION, kind, run, recipe },
+    agent: { name: plainLine(name), model: model && plainLine(model) },
+    ...{ ralph: manifest().version, finishedAt, base, folder, setup, confirmed, checks, signer, sha256: "" },
   } satisfies ReceiptDetails;
   const statement: Statement = {
     _type: STATEMENT_TYPE,
@@ -130,20 +106,6 @@ function statementOf(facts: ReceiptFacts, signer?: string): Statement {
   };
   details.sha256 = digestOf(statement);
   return statement;
-}
-
-function agentOf({ name, model }: ReceiptFacts["agent"]): ReceiptDetails["agent"] {
-  return { name: plainLine(name), model: model === undefined ? null : plainLine(model) };
-}
-
-function checkOf({ name, command, wasRed, log, flaky, ...facts }: CheckFacts): ReceiptCheck {
-  const { sha256, exitCode, durationMs } = facts;
-  const witness = wasRed === undefined ? null : wasRed ? "red→green" : "green→green";
-  return {
-    ...{ name: plainLine(name ?? command ?? "hidden check"), command: command ?? null, sha256, exitCode },
-    ...{ durationMs, log: log === undefined ? null : { sha256: log } },
-    ...{ flaky: (flaky ?? []).map(plainLine), witness },
-  };
 }
 
 /** Characters that steer a terminal or turn the direction of a text. */
@@ -185,12 +147,8 @@ export function storeIn(records: string): string {
 }
 
 /** Writes the receipt of a verification that passed into a folder of records, signed with `key`. Returns its file. */
-export async function writeReceipt(
-  records: string,
-  facts: Omit<ReceiptFacts, "ralph">,
-  key?: SigningKey,
-): Promise<string> {
-  const statement = statementOf({ ...facts, ralph: manifest().version }, key?.fingerprint);
+export async function writeReceipt(records: string, facts: ReceiptFacts, key?: SigningKey): Promise<string> {
+  const statement = statementOf(facts, key?.fingerprint ?? null);
   const file = receiptIn(records);
   rmSync(signatureOf(file), { force: true });
   writeAtomic(file, textOf(statement));

@@ -6,11 +6,17 @@ import { orElse, RalphError, systemErrorCode } from "../errors.js";
 export function makeFolders(path: string, mode?: number): void {
   if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   makeFolders(dirname(path), mode);
+  isMade(() => fs.mkdirSync(path, { mode }));
+}
+
+/** false: it is there already. */
+export function isMade(make: () => void): boolean {
   try {
-    fs.mkdirSync(path, { mode });
+    make();
+    return true;
   } catch (error) {
-    // Somebody else was quicker.
-    if (systemErrorCode(error) !== "EEXIST") throw error;
+    if (systemErrorCode(error) === "EEXIST") return false;
+    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
-import { describeSystemError, orElse, RalphError, systemErrorCode } from "../errors.js";
-import { makePrivateFolder } from "./files.js";
+import { describeSystemError, orElse, RalphError } from "../errors.js";
+import { isMade, makePrivateFolder } from "./files.js";
 import { ralphHome } from "./ralph-home.cjs";
 
 export { ralphHome };
@@ -78,18 +78,7 @@ export function claimName(home: string, run: string, chosen: string | undefined)
   }
   for (let tries = 0; ; tries += 1) {
     const name = tries < PAIRS_TRIED ? twoWords() : `${twoWords()}-${tries}`;
-    if (isClaimed(join(folder, name), run)) return name;
-  }
-}
-
-/** false: another run has it. */
-function isClaimed(path: string, run: string): boolean {
-  try {
-    symlinkSync(`../runs/${run}`, path);
-    return true;
-  } catch (error) {
-    if (systemErrorCode(error) === "EEXIST") return false;
-    throw error;
+    if (isMade(() => symlinkSync(`../runs/${run}`, join(folder, name)))) return name;
   }
 }
 

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { elapsed } from "../elapsed.js";
 import { RalphError, systemErrorCode } from "../errors.js";
 import { isRunning, startTimeOf } from "../process/table.js";
-import { has, makePrivateFolder } from "./files.js";
+import { has, isMade, makePrivateFolder } from "./files.js";
 
 export interface LockHolder {
   pid: number;
@@ -67,11 +67,7 @@ export function inTurn<Result>(path: string, action: () => Result): Result {
       release();
     }
   } while (elapsed() < until);
-  throw new RalphError(`pid ${readHolder(path)?.pid} holds ${path} and does not release it`, {
-    code: "turn_held",
-    exitCode: 1,
-    hint: "end that process; if it is not ralph's, remove the file",
-  });
+  throw heldBy(path);
 }
 
 /** undefined when it is somebody else's turn, after a short wait. */
@@ -156,11 +152,7 @@ function acquire(path: string, run: string, workspace: string) {
 /** A link to a finished file appears whole or not at all, and only one process can make it. */
 function isLinked(temporary: string, path: string): boolean {
   try {
-    linkSync(temporary, path);
-    return true;
-  } catch (error) {
-    if (systemErrorCode(error) === "EEXIST") return false;
-    throw error;
+    return isMade(() => linkSync(temporary, path));
   } finally {
     unlinkSync(temporary);
   }

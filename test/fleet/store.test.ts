@@ -19,8 +19,7 @@ const piece = (at: number, text: string, file = "log") => ({
 
 /** Adds one piece after the other, and says when it has begun. */
 const WRITER = `
-import { openEngine } from "${FLEET}/engine.js";
-import { fleetAddress } from "${FLEET}/address.js";
+import { fleetAddress, openEngine } from "${FLEET}/engine.js";
 const { store } = await openEngine(fleetAddress({ fleet: { url: process.argv[1] } }, {}));
 for (let at = 0; ; ) {
   [at] = await store.append("frozen", 1, [{ file: "log", at, bytes: 1, data: Buffer.from("x") }]);

@@ -12,7 +12,7 @@ import { git } from "../../workspace/git.js";
 import type { LandingRequest } from "../../workspace/landing/land.js";
 import type { DoneStory } from "../../workspace/landing/merge.js";
 import { makeReady } from "../../workspace/worktree/create.js";
-import { checkFacts } from "../prove.js";
+import { receiptChecks } from "../prove.js";
 import { sandboxForChecks } from "../sandbox.js";
 import type { RunContext, RunSpec } from "../spec.js";
 import { insideOf, type Proof, provedBefore, proveLanding } from "./receipt.js";
@@ -109,7 +109,7 @@ export function proverOf({ spec, settings, checks, records, env: own, ...proving
   return {
     verify,
     async verified({ old: base, new: commit, tree, checks }) {
-      const facts = { base, subject: { commit, tree }, checks: checkFacts(checks, spec, hidden) };
+      const facts = { base, subject: { commit, tree }, checks: receiptChecks(checks, spec, hidden) };
       const proof = await proveLanding(spec, records, { ...facts, setup: settings.setup });
       unproven = "unproven" in proof ? proof : undefined;
     },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { describeSystemError, toRalphError } from "../../errors.js";
 import { signingKey } from "../../receipts/signature.js";
-import { type CheckFacts, receiptIn, writeReceipt } from "../../receipts/statement.js";
+import { type ReceiptCheck, receiptIn, writeReceipt } from "../../receipts/statement.js";
 import { createRedactor, redactDeep } from "../../records/redact.js";
 import { repositoryRoot } from "../../workspace/git.js";
 import type { RunSpec } from "../spec.js";
@@ -15,7 +15,7 @@ export function insideOf({ workspace, worktree }: RunSpec): string {
 interface LandedCommit {
   subject: { commit: string; tree: string };
   base: string;
-  checks: CheckFacts[];
+  checks: ReceiptCheck[];
   setup: string | undefined;
 }
 
@@ -31,9 +31,9 @@ export async function proveLanding(
   try {
     const { name, model } = spec.agent;
     const facts = {
-      ...{ kind: "landing" as const, run, recipe: recipe.kind, agent: { name, model } },
+      ...{ kind: "landing" as const, run, recipe: recipe.kind, agent: { name, model: model ?? null } },
       ...{ finishedAt: new Date().toISOString(), subject, base, folder: insideOf(spec) },
-      ...{ setup, confirmed: checks.length === 0 ? 0 : 1, checks },
+      ...{ setup: setup ?? null, confirmed: checks.length === 0 ? 0 : 1, checks },
     };
     const key = spec.sign ? await signingKey(repository) : undefined;
     return { receipt: await writeReceipt(records, redactDeep(facts, createRedactor(process.env)), key) };

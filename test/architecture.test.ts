@@ -7,13 +7,13 @@ import { describe, expect, test } from "vitest";
  * itself, which every room may import; `entries` are those of them that start something.
  */
 const ROOMS: Record<string, { lines: number; imports: string[] }> = {
-  leaves: { lines: 1225, imports: [] },
+  leaves: { lines: 1240, imports: [] },
   process: { lines: 823, imports: [] },
   settings: { lines: 885, imports: ["records"] },
   guard: { lines: 2783, imports: [] },
   agents: { lines: 1821, imports: [] },
   records: { lines: 2437, imports: ["process", "agents"] },
-  workspace: { lines: 3836, imports: ["process", "records"] },
+  workspace: { lines: 3831, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2137, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 750, imports: ["process", "records", "workspace", "verify"] },
@@ -26,7 +26,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   hooks: { lines: 596, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1416, imports: ["process", "agents", "records", "ask"] },
   /** With the parts that the HTML report and the dashboard share. */
-  views: { lines: 3462, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3464, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 3616,
     imports: [
@@ -51,11 +51,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 1312,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2563, imports: ["process", "records", "workspace", "verify", "views"] },
+  github: { lines: 2562, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1022, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 335, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4432,
+    lines: 4445,
     imports: [
       "process",
       "settings",
@@ -77,17 +77,17 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
-  ui: { lines: 4528, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
+  ui: { lines: 4541, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
   /** Two engines, the fence in git, records to and fro, and the watch over a claim: each is a file. */
   fleet: {
     lines: 2901,
     imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
   },
-  cli: { lines: 1770, imports: ["settings", "agents", "records", "views", "commands"] },
+  cli: { lines: 1755, imports: ["settings", "agents", "records", "views", "commands"] },
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_FILES = 364;
+const MOST_FILES = 365;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

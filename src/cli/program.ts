@@ -1,4 +1,3 @@
-import { closeSync, fstatSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { RalphError, toRalphError } from "../errors.js";
 import { manifest } from "../package-folder.cjs";
@@ -122,20 +121,6 @@ export async function runCommand(): Promise<number> {
         stream.write("", () => resolve());
         for (const name of ["close", "error"]) stream.once(name, () => resolve());
       });
-  letGoOfTerminal();
+  (await import("../let-go-of-terminal.js")).letGoOfTerminal();
   return code;
-}
-
-/**
- * The last thing to do before the process ends. Node 20 restores the terminal then, and aborts with a core dump
- * where the terminal is gone, which can happen at any moment; it leaves closed files alone. What ralph changed of
- * the terminal it has restored itself by now.
- */
-function letGoOfTerminal(): void {
-  for (const file of [0, 1, 2])
-    try {
-      if (fstatSync(file).isCharacterDevice()) closeSync(file);
-    } catch {
-      // It is closed already.
-    }
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Receipt, readReceipt, receiptSchema } from "../receipts/read.js";
-import { type Rechecked, recheck } from "../receipts/recheck.js";
+import { type RecheckResult, recheck } from "../receipts/recheck.js";
 import { checkSignature, type SignatureVerdict, signatureOf } from "../receipts/signature.js";
 import { receiptIn, sha256, storeIn } from "../receipts/statement.js";
 import { handleSignals } from "../run/signals.js";
@@ -46,7 +46,7 @@ export async function verify(given: string | undefined, flags: VerifyFlags): Pro
     isOpen = true;
   };
   const { signals, release } = handleSignals(() => {});
-  const results: Rechecked[] = [];
+  const results: RecheckResult[] = [];
   try {
     const running = recheck(receipt, {
       ...{ repository: source.repository, store: source.store, hidden, stop: signals.stop },
@@ -72,7 +72,11 @@ export async function verify(given: string | undefined, flags: VerifyFlags): Pro
 }
 
 /** Throws where the receipt is not signed as it says, or says nothing. */
-function requireWhole({ name }: Source, { signer, checks }: Receipt, signed: Signed | undefined): void {
+function requireWhole(
+  { name }: Source,
+  { signer, checks }: Receipt,
+  signed: ReceiptSignature | undefined,
+): void {
   const fingerprint = signed?.fingerprint ?? null;
   if (signer !== null && fingerprint === null)
     throw refused(`${name} claims to be signed, but its signature is missing`);
@@ -87,7 +91,11 @@ function requireKnown(hidden: string[], { checks }: Receipt): void {
     throw invalid("--hidden-check", strange, "the command of a hidden check of the receipt");
 }
 
-function documentOf({ run, commit, tree }: Receipt, results: Rechecked[], signer: Signed | null = null) {
+function documentOf(
+  { run, commit, tree }: Receipt,
+  results: RecheckResult[],
+  signer: ReceiptSignature | null = null,
+) {
   const checks = results.map(({ check, now, result, why = null }) => {
     const { name, exitCode } = check;
     const is = now === undefined ? null : { passed: now.passed, exitCode: now.exitCode };
@@ -132,10 +140,15 @@ function fromFile(name: string, repository: string | undefined, store: string): 
   return { name, content: readFileSync(name), signature, repository, store };
 }
 
-type Signed = Exclude<SignatureVerdict, { refused: string }>;
+type ReceiptSignature = Exclude<SignatureVerdict, { refused: string }>;
 
 /** Checked before anything in the receipt is trusted. */
-async function signatureIn({ name, content, signature, repository }: Source): Promise<Signed | undefined> {
+async function signatureIn({
+  name,
+  content,
+  signature,
+  repository,
+}: Source): Promise<ReceiptSignature | undefined> {
   if (signature === undefined) return undefined;
   const verdict = await checkSignature(content, signature, repository ?? process.cwd());
   if ("refused" in verdict) throw refused(`${name}: ${verdict.refused}`);
@@ -144,7 +157,7 @@ async function signatureIn({ name, content, signature, repository }: Source): Pr
 
 function openingLines(
   { run, commit, tree, finishedAt, agent, confirmed }: Receipt,
-  signed?: Signed,
+  signed?: ReceiptSignature,
 ): string[] {
   const what = commit === undefined ? `tree ${tree} (not committed)` : `commit ${commit}`;
   const more = confirmed === 0 ? "" : `, confirmed ${plural(confirmed, "time")}`;
@@ -156,7 +169,7 @@ function openingLines(
   ];
 }
 
-function resultLines({ check, now, result, why }: Rechecked, { mark, paint }: Formatter): string[] {
+function resultLines({ check, now, result, why }: RecheckResult, { mark, paint }: Formatter): string[] {
   const name = harmlessLine(check.name);
   const was = `passed then (exit ${check.exitCode ?? 0})`;
   if (result === "unchecked") {
@@ -170,18 +183,18 @@ function resultLines({ check, now, result, why }: Rechecked, { mark, paint }: Fo
 }
 
 /** A difference counts most; a hidden check that did not run matters only if nothing else ran. */
-function verdictOf(results: Rechecked[]): { result: Rechecked["result"]; exitCode: number } {
+function verdictOf(results: RecheckResult[]): { result: RecheckResult["result"]; exitCode: number } {
   if (results.some(({ result }) => result === "differs")) return { result: "differs", exitCode: 1 };
   const ran = results.filter(({ result }) => result === "same");
-  const isMissing = ({ check, result }: Rechecked): boolean =>
+  const isMissing = ({ check, result }: RecheckResult): boolean =>
     result === "unchecked" && check.command !== null;
   if (ran.length === 0 || results.some(isMissing)) return { result: "unchecked", exitCode: 2 };
   return { result: "same", exitCode: 0 };
 }
 
-function closing({ commit, tree }: Receipt, results: Rechecked[], { mark, paint }: Formatter): string {
+function closing({ commit, tree }: Receipt, results: RecheckResult[], { mark, paint }: Formatter): string {
   const { result } = verdictOf(results);
-  const count = (wanted: Rechecked["result"]): string =>
+  const count = (wanted: RecheckResult["result"]): string =>
     plural(results.filter((one) => one.result === wanted).length, "check");
   const what = commit === undefined ? `tree ${tree.slice(0, 12)}` : `commit ${commit.slice(0, 12)}`;
   const left = results.some((one) => one.result === "unchecked") ? `; ${count("unchecked")} not run` : "";

@@ -7,7 +7,7 @@ import type { RunState } from "../records/run-state.js";
 import type { RunFolder } from "../records/runs.js";
 import { addSteering, storeAnswer } from "../records/words.js";
 import type { PreparedRun, RunSpec } from "../run/spec.js";
-import type { Showing } from "../run/terminal.js";
+import type { ShowOptions } from "../run/terminal.js";
 import { CHECK_TIMEOUT_MS } from "../settings/limits.js";
 import { type ByEvent, shownBy, type View } from "../views/view.js";
 import { shareLimit } from "./budget.js";
@@ -22,7 +22,7 @@ const UPLOAD_MS = 500;
 
 type Finished = LoopEvent & RunFinished;
 
-interface Attended {
+interface AttendSetup {
   site: ClaimSite;
   branch: Branch;
   prepared: PreparedRun;
@@ -31,7 +31,7 @@ interface Attended {
 }
 
 /** What a claim does while its run is active: it hears every event before the loop goes on. */
-export function attend(claim: ClaimState, { site, branch, prepared, stored }: Attended) {
+export function attend(claim: ClaimState, { site, branch, prepared, stored }: AttendSetup) {
   const { context, job, epoch, lease } = claim;
   const { store, leaseMs } = context.engine;
   const { spec } = prepared;
@@ -90,7 +90,7 @@ export function attend(claim: ClaimState, { site, branch, prepared, stored }: At
       close: () => {},
     };
   };
-  const host: Pick<Showing, "view" | "alive"> = { view, alive: () => life.touch(now()) };
+  const host: Pick<ShowOptions, "view" | "alive"> = { view, alive: () => life.touch(now()) };
   return {
     host,
     /** When the run has ended: waits for what is under way. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RalphError } from "../errors.js";
-import type { Captured } from "../process/run.js";
+import type { Capture } from "../process/run.js";
 import { makePrivateFolder } from "../records/files.js";
 import type { RunRequest } from "../run/spec.js";
 import { type Git, git, SOMEBODY } from "../workspace/git.js";
@@ -59,7 +59,7 @@ export async function openRemote(home: string, url: string, credentials: NodeJS.
 }
 
 /** git in a bare repository of ralph's own. */
-export function inBare(repository: string, args: string[], options = {}): Promise<Captured> {
+export function inBare(repository: string, args: string[], options = {}): Promise<Capture> {
   return git(repository, ["--git-dir", repository, ...args], options);
 }
 
@@ -67,7 +67,7 @@ export function withRemote(
   { repository, credentials }: Remote,
   args: string[],
   timeoutMs: number,
-): Promise<Captured> {
+): Promise<Capture> {
   return inBare(repository, args, { env: { ...credentials, GIT_TERMINAL_PROMPT: "0" }, timeoutMs });
 }
 
@@ -195,13 +195,13 @@ async function epochOf(
 }
 
 /** `isRefused`: the remote answers, and does not take it. */
-export type Pushed = "pushed" | "lost" | { failure: string; isRefused: boolean };
+export type PushResult = "pushed" | "lost" | { failure: string; isRefused: boolean };
 
 /**
  * Moves branches of the remote from this worker's last tips to commits that follow them: all of them, or none. A push
  * whose answer was lost is looked up; "lost": somebody else has moved a branch.
  */
-export async function push(remote: Remote, all: Move[]): Promise<Pushed> {
+export async function push(remote: Remote, all: Move[]): Promise<PushResult> {
   const moves = all.filter(({ tip, to }) => tip !== to);
   if (moves.length === 0) return "pushed";
   const leases = moves.map(({ ref, tip }) => `--force-with-lease=${ref}:${tip}`);
@@ -256,7 +256,7 @@ export async function laneMoves(
   { id, base }: Pick<JobData, "id" | "base">,
   end = `ralph/${id}`,
 ): Promise<Move[]> {
-  const inOwn = (args: string[]): Promise<Captured> => inBare(remote.repository, args);
+  const inOwn = (args: string[]): Promise<Capture> => inBare(remote.repository, args);
   const own = [`refs/heads/ralph/${id}`, `refs/heads/ralph/${id}${LANES}`];
   const listed = (await inOwn(["for-each-ref", "--format=%(objectname) %(refname)", ...own])).stdout.trim();
   const tips = new Map(listed.split("\n").map((line) => line.split(" ").reverse() as [string, string]));
@@ -289,7 +289,7 @@ export async function putBackLanes(
   }
 }
 
-function failed(what: string, { stderr, spawnError }: Captured): RalphError {
+function failed(what: string, { stderr, spawnError }: Capture): RalphError {
   const why = oneLine(stderr || spawnError?.message || "git failed", "; ");
   return new RalphError(`${what}: ${why}`, { code: "remote_failed", exitCode: 1 });
 }

@@ -20,7 +20,7 @@ import {
   inBare,
   laneMoves,
   movesOf,
-  type Pushed,
+  type PushResult,
   push as pushTo,
   putBackLanes,
 } from "./remote.js";
@@ -146,7 +146,7 @@ export function pusherOf({ context, job: { data }, lease }: ClaimState, site: Cl
   const hasLanes = data.request.lanes !== undefined;
   let last = performance.now();
   let turn: Promise<unknown> = Promise.resolve();
-  const push = async (end?: string): Promise<Pushed> => {
+  const push = async (end?: string): Promise<PushResult> => {
     if (lease.isLost()) return "lost";
     const moves = await (hasLanes ? laneMoves(branch, data, end) : movesOf(branch, site.worktree));
     if (moves.every(({ tip, to }) => tip === to)) return "pushed";

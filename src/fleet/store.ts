@@ -14,7 +14,7 @@ export interface Store {
   /** Makes its caller the only writer of a run's records: everybody before is refused from now on. */
   raiseEpoch(run: string): Promise<number>;
   /** Adds each piece where its file ends, or begins the file anew at 0: in one step, which is durable then. */
-  append(run: string, epoch: number, pieces: FilePiece[]): Promise<Appended>;
+  append(run: string, epoch: number, pieces: FilePiece[]): Promise<AppendResult>;
   files(run: string): Promise<StoredFile[]>;
   /** The pieces of a file that begin there or later. */
   read(run: string, file: string, from: number): Promise<Piece[]>;
@@ -39,7 +39,7 @@ export interface Piece {
 export type FilePiece = Piece & { file: string };
 
 /** `fenced`: somebody else writes these records now; else how long each file is, which tells what was added. */
-type Appended = "fenced" | number[];
+type AppendResult = "fenced" | number[];
 
 export interface StoredFile {
   file: string;

@@ -23,7 +23,7 @@ export interface DeliveryRequest {
   reviewers?: string[];
 }
 
-export interface Delivered {
+export interface DeliveryResult {
   pull: PullRequest;
   what: "opened" | "updated" | "unchanged";
   /** What the user should know. */
@@ -34,11 +34,11 @@ export interface Delivered {
  * Pushes the branch of a run that has ended, and opens its pull request, or brings the one that there is up to date.
  * However often it is called, and by however many at once, there is one pull request.
  */
-export async function deliver(run: RunFolder, asked: DeliveryRequest, tell: Tell): Promise<Delivered> {
+export async function deliver(run: RunFolder, asked: DeliveryRequest, tell: Tell): Promise<DeliveryResult> {
   return whenFree(join(run.path, "github.lock"), () => deliverAlone(run, asked, tell));
 }
 
-async function deliverAlone(run: RunFolder, asked: DeliveryRequest, tell: Tell): Promise<Delivered> {
+async function deliverAlone(run: RunFolder, asked: DeliveryRequest, tell: Tell): Promise<DeliveryResult> {
   const { isDraft = false, reviewers = [] } = asked;
   const { checkout, branch } = branchOfRun(run);
   await returnPasswords(run.home, checkout);

@@ -33,7 +33,7 @@ const feedback = (id: string, what: string, text: string, more: Partial<Feedback
 });
 
 /** All that is on a pull request. */
-export interface Seen {
+export interface PullState {
   pull: PullRequest;
   /** undefined: the branch is gone that it is to be merged into. */
   base: string | undefined;
@@ -43,7 +43,7 @@ export interface Seen {
   comments: Comment[];
 }
 
-export async function look(forge: Forge, number: number): Promise<Seen> {
+export async function look(forge: Forge, number: number): Promise<PullState> {
   const pull = await forge.pulls.get(number);
   if (!pull.isOpen) return { pull, base: "", checks: [], reviews: [], lineComments: [], comments: [] };
   const [base, checks, reviews, lineComments, comments] = await Promise.all([
@@ -59,7 +59,7 @@ export async function look(forge: Forge, number: number): Promise<Seen> {
 const STOP = /^\s*\/ralph stop\s*$/m;
 
 /** The words of somebody with write access that end the following; undefined: nobody said them. */
-export function stopWords(seen: Seen, handled: string[]): { id: string; by: string } | undefined {
+export function stopWords(seen: PullState, handled: string[]): { id: string; by: string } | undefined {
   const all = [...seen.comments, ...seen.lineComments, ...seen.reviews];
   const said = all.filter((one) => !isOwn(one) && one.author.mayWrite);
   const found = said.find(({ id, body }) => STOP.test(body) && !handled.includes(stopId(id)));
@@ -69,7 +69,7 @@ export function stopWords(seen: Seen, handled: string[]): { id: string; by: stri
 const stopId = (comment: number): string => `stop:${comment}`;
 
 /** What people with write access want: reviews that request changes, and line comments. */
-export function requests({ reviews, lineComments }: Seen, handled: string[]): Feedback[] {
+export function requests({ reviews, lineComments }: PullState, handled: string[]): Feedback[] {
   const isAsked = (one: Review | LineComment): boolean =>
     !(isOwn(one) || STOP.test(one.body)) && one.author.mayWrite;
   const isApproved = ({ author }: Review, at: number): boolean =>
@@ -109,7 +109,7 @@ const LOG_CHARS = 6000;
 /** Checks that failed, once none of them runs any more. What they print is a text that anybody may have written. */
 export async function failedChecks(
   forge: Forge,
-  { pull, checks }: Seen,
+  { pull, checks }: PullState,
   handled: string[],
   redact: (text: string) => string,
 ): Promise<Feedback[]> {

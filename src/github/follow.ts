@@ -12,9 +12,9 @@ import {
   type Feedback,
   failedChecks,
   look,
+  type PullState,
   requests,
   roundTask,
-  type Seen,
   stopWords,
 } from "./feedback.js";
 import { fullName, isPassing, type PullRequest } from "./forge.js";
@@ -138,7 +138,7 @@ async function step(context: Context): Promise<End> {
   return (await settle(context, beginRound(context, seen, feedback))) ? undefined : INTERRUPTED;
 }
 
-function endOf(context: Context, seen: Seen): End {
+function endOf(context: Context, seen: PullState): End {
   const { number, run } = context;
   if (seen.pull.isMerged) return { reason: `pull request ${number} is merged`, exitCode: 0 };
   const over = (reason: string): End => ({ reason, exitCode: 1 });
@@ -154,7 +154,7 @@ function endOf(context: Context, seen: Seen): End {
 const baseGone = ({ number, base }: PullRequest): string =>
   `the base of pull request ${number} is gone: ${base}`;
 
-async function feedbackOn(context: Context, seen: Seen): Promise<Feedback[]> {
+async function feedbackOn(context: Context, seen: PullState): Promise<Feedback[]> {
   const { forge, checkout } = context;
   const { handled } = following(context);
   const { pull } = seen;
@@ -168,7 +168,7 @@ async function feedbackOn(context: Context, seen: Seen): Promise<Feedback[]> {
 }
 
 /** Commits of others on the branch become part of the work. */
-async function takeOverPushed(context: Context, { pull }: Seen): Promise<End | Feedback> {
+async function takeOverPushed(context: Context, { pull }: PullState): Promise<End | Feedback> {
   const { run, forge, checkout, worktree, branch, tell } = context;
   const { tip } = deliveryOf(run) ?? {};
   if (tip == null || pull.head.commit === tip) return undefined;
@@ -200,7 +200,7 @@ function whyNoRound(context: Context, feedback: Feedback[]): string | undefined 
   return undefined;
 }
 
-function beginRound(context: Context, { pull }: Seen, feedback: Feedback[]): Round {
+function beginRound(context: Context, { pull }: PullState, feedback: Feedback[]): Round {
   const { run, tell } = context;
   const { rounds, maxRounds } = following(context);
   const redact = createRedactor(process.env);

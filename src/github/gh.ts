@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import { RalphError } from "../errors.js";
-import { type Captured, capture } from "../process/run.js";
+import { type Capture, capture } from "../process/run.js";
 import { which, withOuterPath } from "../process/which.js";
 import { type ForgeOptions, fullName, type Repo, waitAfter } from "./forge.js";
 import { markerOf } from "./markers.js";
@@ -179,8 +179,7 @@ const runGh = (
   args: string[],
   options: Parameters<typeof capture>[1] = {},
   more: { stdin?: string; env?: NodeJS.ProcessEnv } = {},
-): Promise<Captured> =>
-  capture({ file: ghProgram(), args, cwd: "/", env: ghEnvironment(), ...more }, options);
+): Promise<Capture> => capture({ file: ghProgram(), args, cwd: "/", env: ghEnvironment(), ...more }, options);
 
 /** Whether gh has a login of its own for a host: tokens in variables are for any, and tell nothing. */
 export async function isLoggedIn(host: string): Promise<boolean> {
@@ -196,7 +195,7 @@ export async function ghVersion(): Promise<string> {
 }
 
 /** undefined: there was no answer. */
-function answerIn({ stdout }: Captured): GhAnswer | undefined {
+function answerIn({ stdout }: Capture): GhAnswer | undefined {
   const [head = "", status] = /^HTTP\/[\d.]+ (\d{3})[\s\S]*?(?:\r?\n\r?\n|$)/.exec(stdout) ?? [];
   if (status === undefined) return undefined;
   const headers = [...head.matchAll(/^([^\s:]+): (.*?)\r?$/gm)].map(

@@ -183,7 +183,7 @@ export function startDetached({ file, args, cwd, env }: Command) {
   return { ended: () => end };
 }
 
-export interface Captured extends Exit {
+export interface Capture extends Exit {
   ok: boolean;
   stdout: string;
   stderr: string;
@@ -200,7 +200,7 @@ export interface CaptureOptions extends RunOptions {
 const MAX_BYTES = 64 * 1024 * 1024;
 const CUT_OFF: Exit = { exitCode: null, signal: "SIGTERM", durationMs: 0, timedOut: false };
 
-export async function capture(command: Command, options: CaptureOptions = {}): Promise<Captured> {
+export async function capture(command: Command, options: CaptureOptions = {}): Promise<Capture> {
   const { maxBytes = Number.POSITIVE_INFINITY, encoding = "utf8" } = options;
   const pieces = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   let bytes = 0;

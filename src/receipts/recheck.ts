@@ -39,7 +39,7 @@ export interface RecheckOptions {
 }
 
 /** A check as it was, and as it is; `now` is undefined where it could not be run. */
-export interface Rechecked {
+export interface RecheckResult {
   check: ReceiptCheck;
   now?: CheckFinished;
   result: "same" | "differs" | "unchecked";
@@ -53,7 +53,7 @@ const CHECK_MS = 10 * 60_000;
  * Runs the checks of a receipt once more, in a checkout of its own of what was verified, with nothing of the user's
  * environment but PATH. Neither a checkout of the user nor the repository is written.
  */
-export async function* recheck(receipt: Receipt, options: RecheckOptions): AsyncGenerator<Rechecked> {
+export async function* recheck(receipt: Receipt, options: RecheckOptions): AsyncGenerator<RecheckResult> {
   const place = mkdtempSync(join(realpathSync(tmpdir()), "ralph-verify-"));
   try {
     const work = join(place, "work");
@@ -248,7 +248,7 @@ async function again(
   check: ReceiptCheck,
   setup: Parameters<typeof runCheck>[1],
   { hidden, stop }: RecheckOptions,
-): Promise<Rechecked> {
+): Promise<RecheckResult> {
   const script = hidden.find((command) => sha256(command) === check.sha256);
   const command = check.command ?? script;
   if (command === undefined)

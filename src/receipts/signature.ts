@@ -11,7 +11,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
-import { type Captured, capture } from "../process/run.js";
+import { type Capture, capture } from "../process/run.js";
 import { git, quietEnvironment } from "../workspace/git.js";
 
 /** Receipts are signed with ssh keys, as git signs commits. */
@@ -152,7 +152,7 @@ function isPast(time: string): boolean {
   return digits < now;
 }
 
-function unusable({ stderr, stdout, spawnError }: Captured): RalphError {
+function unusable({ stderr, stdout, spawnError }: Capture): RalphError {
   const said = (stderr || stdout || spawnError?.message || "ssh-keygen failed").trim().split("\n").at(-1);
   return new RalphError(`--sign: the ssh key cannot sign: ${said}`, {
     code: "key_unusable",
@@ -161,7 +161,7 @@ function unusable({ stderr, stdout, spawnError }: Captured): RalphError {
 }
 
 /** A passphrase cannot be asked for: nobody may be watching. */
-function keygen(args: string[], folder: string, stdin?: Buffer): Promise<Captured> {
+function keygen(args: string[], folder: string, stdin?: Buffer): Promise<Capture> {
   const env = { ...quietEnvironment(), SSH_ASKPASS_REQUIRE: "never", LC_ALL: "C" };
   const command = { file: "ssh-keygen", args, cwd: folder, env, stdin: stdin ?? "" };
   return capture(command, { timeoutMs: TIMEOUT_MS });

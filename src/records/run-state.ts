@@ -8,7 +8,7 @@ import { ESCALATED, limitedAfter, OWN_AGENT } from "./limited.js";
  * Everything that is known of a run, for the loop and for every view: a fold over its events. It holds one iteration
  * at a time, and can begin at the last finished iteration of a journal: it is as small after 100,000 events.
  */
-export interface RunState extends Carried, Required<Omit<Events.Totals, "pricePerToken">> {
+export interface RunState extends CarriedFields, Required<Omit<Events.Totals, "pricePerToken">> {
   run: string;
   recipe: string;
   agent: string;
@@ -70,8 +70,8 @@ export interface Lane
   /** Why the queue gave its work back the last time. */
   returned?: SentBack | undefined;
   /** What is to become of the branch of the run, and what has become of it when its work had landed. */
-  landing?: (Moved & Partial<Pick<Events.LandingEvents["landing.started"], "checks">>) | undefined;
-  landed?: (Moved & Pick<Events.LandingEvents["landing.landed"], "unverified">) | undefined;
+  landing?: (BranchTips & Partial<Pick<Events.LandingEvents["landing.started"], "checks">>) | undefined;
+  landed?: (BranchTips & Pick<Events.LandingEvents["landing.landed"], "unverified">) | undefined;
   /** Why its work cannot be landed. */
   blocked?: string | undefined;
   /** What it waits for before it begins. */
@@ -88,7 +88,7 @@ export type SentBack = Events.LaneEvents["lane.returned"] & {
 };
 
 /** Where a branch stood before and after, and the commit that was landed. */
-interface Moved {
+interface BranchTips {
   old: string;
   new: string;
   tip: string;
@@ -97,7 +97,7 @@ interface Moved {
 type Landing = Extract<Events.LoopEvent, { type: "landing.started" | "landing.landed" | "landing.refused" }>;
 
 /** As the events that began the run, finished its last iteration and ended it tell it. */
-type Carried = Known<Events.RunStarted, "name" | "limits" | "background" | "parallel"> &
+type CarriedFields = Known<Events.RunStarted, "name" | "limits" | "background" | "parallel"> &
   Known<Events.IterationFinished, "failure" | "tree" | "memory" | "stop" | "question" | "baseline"> &
   Known<Events.RunFinished, "reason" | "message" | "limit">;
 type Known<Event, Field extends keyof Event> = { [Name in Field]?: Event[Name] | undefined };

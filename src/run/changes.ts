@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Captured } from "../process/run.js";
+import type { Capture } from "../process/run.js";
 import { initialState, type RunState } from "../records/run-state.js";
 import { RunFolder } from "../records/runs.js";
 import { type GitOptions, git, pairsIn, repositoryRoot } from "../workspace/git.js";
@@ -16,7 +16,7 @@ interface RunChanges {
   /** Files of which only one side is known. */
   unknown: string[];
   /** `git` with what it needs to read them; `args` come before the two trees. */
-  diff(args: string[], options?: GitOptions): Promise<Captured>;
+  diff(args: string[], options?: GitOptions): Promise<Capture>;
   /** The words of such a command, for a terminal. */
   words(args: string[]): { args: string[]; env: Record<string, string> };
 }

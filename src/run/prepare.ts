@@ -33,13 +33,13 @@ import {
   type RunSpec,
   readSpec,
 } from "./spec.js";
-import { checkFolder, openTarget, type Preparing } from "./target.js";
+import { checkFolder, openTarget, type PrepareOptions } from "./target.js";
 
 /** Checks everything that can be wrong, before anything starts. */
 export async function prepareRun(
   request: RunRequest,
   loaded: LoadedSettings,
-  preparing: Preparing = {},
+  preparing: PrepareOptions = {},
 ): Promise<PreparedRun | { resume: RunFolder }> {
   const { settings } = loaded;
   const { origin, recipe, agent: own, agents = {}, nets = {}, limits, stream, config } = request;

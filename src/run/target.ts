@@ -12,7 +12,7 @@ import { createWorktree } from "../workspace/worktree/create.js";
 import { branchOf, locateWorktree, takenBy, type Worktree } from "../workspace/worktree/worktree.js";
 import { type RunRequest, type RunSpec, readSpec } from "./spec.js";
 
-export interface Preparing {
+export interface PrepareOptions {
   home?: string | undefined;
   /** Aborted: ralph removes a worktree that is not ready yet. */
   signal?: AbortSignal | undefined;
@@ -30,7 +30,7 @@ export async function openTarget(
   { origin, worktree, title, name, within }: RunRequest,
   id: string,
   { setup: command, agent }: Settings,
-  { home, signal, tell = () => {} }: Preparing,
+  { home, signal, tell = () => {} }: PrepareOptions,
 ): Promise<Pick<RunSpec, "workspace" | "origin" | "worktree" | "copied"> | { resume: RunFolder }> {
   if (within !== undefined) return within;
   if (worktree === false) return { workspace: origin };

@@ -13,14 +13,14 @@ import { handleSignals } from "./signals.js";
 import type { Host, PreparedRun } from "./spec.js";
 
 /** How to show a run, and what the host gives it. */
-export interface Showing extends Omit<Host, "signals" | "onStart"> {
+export interface ShowOptions extends Omit<Host, "signals" | "onStart"> {
   view(folder: RunFolder): View;
   /** Follows the events besides the view: notifies people, keeps the machine awake. */
   attendance?: { keepAwake: boolean; verbose: boolean } | undefined;
 }
 
 /** Runs a loop in this process and shows it until it ends. Returns the exit code. */
-export async function hostRun(prepared: PreparedRun, showing: Showing, given?: Signals): Promise<number> {
+export async function hostRun(prepared: PreparedRun, showing: ShowOptions, given?: Signals): Promise<number> {
   let view: View | undefined;
   // Its own fold over the written events: the state of the loop holds secrets.
   let state: RunState | undefined;

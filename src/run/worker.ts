@@ -22,7 +22,7 @@ import { readState, updateState, type WorkerState } from "../workers/state-file.
 import { tmuxAt } from "../workers/tmux.js";
 import { typePrompt } from "../workers/type-prompt.js";
 import type { PreparedRun, RunSpec } from "./spec.js";
-import { hostRun, type Showing } from "./terminal.js";
+import { hostRun, type ShowOptions } from "./terminal.js";
 
 export type Post = Assignment & { pane: string };
 
@@ -34,7 +34,7 @@ export function windowStream({ name }: Post): NodeJS.WriteStream {
 /** Runs a loop in a worker's window. Returns the exit code. */
 export async function hostWorker(
   prepared: PreparedRun,
-  showing: Showing,
+  showing: ShowOptions,
   out: NodeJS.WriteStream,
   post: Post,
 ): Promise<number> {
@@ -72,12 +72,12 @@ export async function hostWorker(
     logIteration(files, new Date(), "WARN", text);
     void say([`[ralph] ${post.name}: warning: ${text}`]);
   };
-  const terminal: Showing["terminal"] = {
+  const terminal: ShowOptions["terminal"] = {
     terminal: paneHost(tmuxAt(home, post.tmux), post.pane, post.name, pipesFolder(home)),
     typePrompt: (keyboard, prompt, stop) => typePrompt(keyboard, prompt, stop, { warn }),
   };
   // People may change it in the file while the loop runs.
-  const limits: Showing["limits"] = () => ({
+  const limits: ShowOptions["limits"] = () => ({
     ...spec.limits,
     maxIterations: stateIn(files)?.max_iterations || recorder.state().max_iterations,
   });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RalphError } from "../errors.js";
-import { type Captured, type Command, capture } from "../process/run.js";
+import { type Capture, type Command, capture } from "../process/run.js";
 import { which, withOuterPath } from "../process/which.js";
 import { stateOf } from "../workspace/content.js";
 import { treeState } from "../workspace/fingerprint.js";
@@ -74,7 +74,7 @@ function ask(
   { workspace: cwd, env, stop }: Caller,
   words: string[],
   stdin?: string,
-): Promise<Captured> {
+): Promise<Capture> {
   const [file = "", ...args] = [...PROGRAMS[program].words, ...words];
   const command = { file, args, cwd, env: withOuterPath(env, cwd), ...(stdin !== undefined && { stdin }) };
   return capture(command, { timeoutMs: TIMEOUT_MS, stop });
@@ -108,7 +108,7 @@ export function isSignedOut(text: string): boolean {
   );
 }
 
-function complaint({ stderr, stdout, spawnError, exitCode, timedOut }: Captured): string {
+function complaint({ stderr, stdout, spawnError, exitCode, timedOut }: Capture): string {
   if (spawnError !== undefined) return spawnError.message;
   if (timedOut) return "it did not answer in time";
   const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());

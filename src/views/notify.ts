@@ -19,7 +19,7 @@ export interface Notice {
   message: string;
 }
 
-export interface Notifying {
+export interface NotifySetup {
   targets: NonNullable<Settings["notify"]>;
   name: string | null;
   verbose: boolean;
@@ -33,7 +33,7 @@ export interface Notifying {
 const SEND_MS = 5000;
 
 /** The same view; it also sends important events to people who are not watching. */
-export function notifyingView(view: View, notifying: Notifying): View {
+export function notifyingView(view: View, notifying: NotifySetup): View {
   const { targets, name, redact } = notifying;
   const underWay = new Set<Promise<unknown>>();
   const send = (notice: Notice): void => {
@@ -80,7 +80,7 @@ export function noticeOf(
 }
 
 /** Why each of the ways failed, as soon as that is known. */
-function sent(notice: Notice, { targets, run, find, verbose }: Notifying, note: View["note"]) {
+function sent(notice: Notice, { targets, run, find, verbose }: NotifySetup, note: View["note"]) {
   const { webhook, command, desktop } = targets;
   const program = desktop ? find(["notify-send", "osascript"]) : undefined;
   // Settings are shared: that a machine has no desktop is not worth a warning each time.

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { RalphError } from "../errors.js";
-import { type Captured, capture } from "../process/run.js";
+import { type Capture, capture } from "../process/run.js";
 import { which } from "../process/which.js";
 import type { TmuxSession } from "./files.js";
 
@@ -10,7 +10,7 @@ export interface Tmux {
   session: string;
   /** The words before every command: server and configuration. */
   words: string[];
-  run(args: string[], stdin?: string): Promise<Captured>;
+  run(args: string[], stdin?: string): Promise<Capture>;
 }
 
 /** By default, a server for the workers of this home only. */

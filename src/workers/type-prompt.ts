@@ -15,7 +15,7 @@ const POLLS_AFTER = 12;
 const QUIET_MS = 2000;
 const QUIET = `ralph does not know this screen: after ${READY_MS / 1000} s the prompt is typed to it`;
 
-export interface Typing {
+export interface TypingOptions {
   /** Called when ralph types the prompt into a program that may not be ready. */
   warn(text: string): void;
   readyMs?: number;
@@ -26,7 +26,7 @@ export async function typePrompt(
   terminal: Keyboard,
   prompt: string,
   stop: AbortSignal,
-  { warn, readyMs = READY_MS }: Typing,
+  { warn, readyMs = READY_MS }: TypingOptions,
 ): Promise<string | undefined> {
   const screens = (await allAgents()).flatMap(({ screen }) => screen ?? []);
   const why = await untilReady(terminal, screens, stop, { warn, readyMs });
@@ -46,7 +46,7 @@ async function untilReady(
   terminal: Keyboard,
   screens: AgentScreen[],
   stop: AbortSignal,
-  { warn, readyMs }: Required<Typing>,
+  { warn, readyMs }: Required<TypingOptions>,
 ): Promise<string | undefined> {
   const begun = elapsed();
   const stillSince = watchChanges();

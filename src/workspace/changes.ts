@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { FileChange } from "../events.js";
-import type { Captured } from "../process/run.js";
+import type { Capture } from "../process/run.js";
 import { asText, pathIn, statOf } from "./content.js";
 import { type GitOptions, git, namesIn, pairsIn, repositoryRoot, untracked } from "./git.js";
 import { hiddenFiles, type IndexState, indexState, withIndexCopy } from "./index-file.js";
@@ -104,11 +104,11 @@ interface Comparison {
   /** How many new files are left out. */
   notShown: number;
   /** `git diff` without what is large. */
-  diff(how: string[], options: GitOptions): Promise<Captured>;
+  diff(how: string[], options: GitOptions): Promise<Capture>;
 }
 
 /** How an index differs from a commit: what `git diff` says while all files are as the index has them. */
-const compared = new WeakMap<IndexState, { of: string; tracked: Captured }>();
+const compared = new WeakMap<IndexState, { of: string; tracked: Capture }>();
 
 /** Compares by a copy of the index in which new files have a place: nothing in the repository is written. */
 async function compare<Result>(

@@ -107,7 +107,7 @@ function written([name, value]: Setting): string {
 }
 
 /** What was taken out of a repository's own settings while runs are at work in it. */
-interface Withheld {
+interface WithheldSettings {
   config: string;
   settings: Setting[];
   /** Runs that began with it taken out. */
@@ -173,10 +173,10 @@ async function fileFor(home: string, config: string): Promise<string> {
   return join(home, "withheld", `${basename(await digest(config))}.json`);
 }
 
-function withheldIn(file: string): Withheld | undefined {
+function withheldIn(file: string): WithheldSettings | undefined {
   const known = readJson(file);
   return has(known, { config: "string", settings: "array", runs: "array" })
-    ? (known as unknown as Withheld)
+    ? (known as unknown as WithheldSettings)
     : undefined;
 }
 

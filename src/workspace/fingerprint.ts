@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Captured } from "../process/run.js";
+import type { Capture } from "../process/run.js";
 import { digest } from "../records/files.js";
 import type { TreeState } from "../tree.js";
 import { asText, pathIn, stateOf, statOf } from "./content.js";
@@ -141,7 +141,7 @@ const UPDATE = ["--add", "--remove", "--replace", "--info-only"];
 
 /** `others`: what the word does not stand for, files that are too large for git and repositories inside. */
 async function update(own: OwnIndex, workspace: string, stop: AbortSignal | undefined) {
-  const run = (args: string[], stdin?: Buffer): Promise<Captured> =>
+  const run = (args: string[], stdin?: Buffer): Promise<Capture> =>
     git(workspace, args, {
       env: { GIT_INDEX_FILE: own.file },
       settings: SEES_CHANGES,
@@ -149,7 +149,7 @@ async function update(own: OwnIndex, workspace: string, stop: AbortSignal | unde
       ...(stop && { stop }),
       ...(stdin && { stdin }),
     });
-  const list = (what: string[]): Promise<Captured> => run(["ls-files", "-z", ...what, ...HERE]);
+  const list = (what: string[]): Promise<Capture> => run(["ls-files", "-z", ...what, ...HERE]);
   if (Date.now() >= own.renewAt) {
     // Also for times that a copied or moved repository brings with it.
     await run(["update-index", "-q", "--refresh", "--force-write-index"]);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Captured, type CaptureOptions, capture } from "../process/run.js";
+import { type Capture, type CaptureOptions, capture } from "../process/run.js";
 import { withOuterPath } from "../process/which.js";
 import { textAt } from "./content.js";
 
@@ -23,7 +23,7 @@ export interface GitOptions extends CaptureOptions {
   makesPrivate?: boolean;
 }
 
-export type Git = (args: string[], options?: GitOptions) => Promise<Captured>;
+export type Git = (args: string[], options?: GitOptions) => Promise<Capture>;
 
 /** `failed to read .git/worktrees/NAME/commondir`, `Invalid path '/…/.git/worktrees/NAME'`: in every language. */
 const HALF_A_WORKTREE = /worktrees\/[^/\n]+(?:\/commondir|')/;
@@ -34,7 +34,7 @@ const FIRST_PAUSE_MS = 10;
  * Runs git with its arguments as they are: nothing passes through a shell. Some commands read the records of every
  * worktree, and fail where another git is just making or removing one: they try again, and wait longer each time.
  */
-export async function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Captured> {
+export async function git(workspace: string, args: string[], options: GitOptions = {}): Promise<Capture> {
   for (let tries = 1; ; tries += 1) {
     const result = await gitOnce(workspace, args, options);
     if (result.ok || tries === MOST_TRIES || !HALF_A_WORKTREE.test(result.stderr)) return result;
@@ -42,7 +42,7 @@ export async function git(workspace: string, args: string[], options: GitOptions
   }
 }
 
-function gitOnce(workspace: string, args: string[], options: GitOptions): Promise<Captured> {
+function gitOnce(workspace: string, args: string[], options: GitOptions): Promise<Capture> {
   const { env: own, stdin, hooks = false, settings = [], makesPrivate = false, ...more } = options;
   const above = [
     ...settings,

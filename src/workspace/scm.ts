@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { elapsed } from "../elapsed.js";
 import { RalphError } from "../errors.js";
 import type { CallSpending, LoopEventBody } from "../events.js";
-import { type Captured, capture } from "../process/run.js";
+import { type Capture, capture } from "../process/run.js";
 import { which } from "../process/which.js";
 import type { Redact } from "../records/redact.js";
 import { splitWords } from "../words.js";
@@ -166,12 +166,7 @@ function hopeless(message: string): TaskResult {
 /** A push that waits for a network that is gone would block the loop for ever. */
 const TASK_TIMEOUT_MS = 10 * 60_000;
 
-function call(
-  scm: Scm,
-  args: string[],
-  { workspace, kill }: ScmContext,
-  { hooks }: Trust,
-): Promise<Captured> {
+function call(scm: Scm, args: string[], { workspace, kill }: ScmContext, { hooks }: Trust): Promise<Capture> {
   const [file = "", ...first] = splitWords(scm.command);
   return capture(
     { file, args: [...first, ...args], cwd: workspace, env: waryEnvironment(workspace, hooks) },
@@ -188,7 +183,7 @@ export function messageIn(answer: string): string | undefined {
 
 const MAX_OUTPUT_CHARS = 2000;
 
-function resultOf(result: Captured, { redact }: ScmContext): TaskResult {
+function resultOf(result: Capture, { redact }: ScmContext): TaskResult {
   const { ok, exitCode, stdout, stderr, spawnError, timedOut } = result;
   const said = [timedOut ? "it took too long" : "", stdout, stderr, spawnError?.message ?? ""]
     .map((text) => text.trim())

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Captured } from "../process/run.js";
+import type { Capture } from "../process/run.js";
 import { statOf } from "./content.js";
 import {
   type Git,
@@ -14,7 +14,7 @@ import {
 } from "./git.js";
 import { clearFlags, hiddenFiles, readIndex } from "./index-file.js";
 
-export interface Staging extends Captured {
+export interface Staging extends Capture {
   /** Repositories inside that are no submodules, from the top on: they are not staged. */
   inner: string[];
 }
@@ -64,7 +64,7 @@ export async function stage(
 }
 
 /** Takes what matches these patterns out of the index. */
-export function unstage(run: Git, patterns: string[], options: GitOptions = {}): Promise<Captured> {
+export function unstage(run: Git, patterns: string[], options: GitOptions = {}): Promise<Capture> {
   return run(["reset", "--quiet", ...FROM_STDIN], { ...options, stdin: nulEnded(patterns) });
 }
 

@@ -99,18 +99,18 @@ function whatIsMissing({ answer, claimedDone }: TaskWork, tag: string | null): s
 }
 
 /** What the last iteration left behind for the next prompt; `error`: why the agent failed, if it did. */
-interface Left {
+interface LastFailures {
   failures: Failure[];
   error: string | null;
 }
 
-function leftIn(memory: Json | undefined): Left {
+function leftIn(memory: Json | undefined): LastFailures {
   if (!has(memory, { error: "string?" })) return { failures: [], error: null };
   return { failures: failuresIn(memory["failures"] as Json), error: memory["error"] as string | null };
 }
 
 export interface IterationParts
-  extends Left,
+  extends LastFailures,
     Pick<ChecksSpec, "task" | "checks" | "completionTag" | "doneInstruction"> {
   iteration: number;
   maxIterations: number;

@@ -2,7 +2,7 @@ import type { Entry, EntryPage } from "../api.js";
 
 /** The part of a journal that a page holds. Pure: who comes late and loads on has the same as who was there. */
 
-export interface Told {
+export interface EntryUpdate {
   run: string;
   /** Where the part of the journal that this tells begins and ends. */
   from: number;
@@ -11,7 +11,7 @@ export interface Told {
   entry: Entry | null;
 }
 
-export interface Held extends EntryPage {
+export interface HeldEntries extends EntryPage {
   /** No entry is missing between the ones held and the ones arriving. */
   reachesEnd: boolean;
 }
@@ -20,12 +20,12 @@ export interface Held extends EntryPage {
 const MOST = 4000;
 
 /** `recent`: what was told while the page was on its way. */
-export function begun(found: EntryPage, recent: Told[]): Held {
+export function begun(found: EntryPage, recent: EntryUpdate[]): HeldEntries {
   return recent.reduce(heard, { ...found, reachesEnd: found.end >= found.total });
 }
 
 /** Takes what happens now. */
-export function heard(held: Held, { next, entry }: Told): Held {
+export function heard(held: HeldEntries, { next, entry }: EntryUpdate): HeldEntries {
   if (next <= held.next) return held;
   if (!held.reachesEnd) return { ...held, total: held.total + 1 };
   const line = held.end;
@@ -34,7 +34,12 @@ export function heard(held: Held, { next, entry }: Told): Held {
 }
 
 /** Takes a page from before or after what is held. */
-export function joined(held: Held, found: EntryPage, where: "before" | "after", recent: Told[]): Held {
+export function joined(
+  held: HeldEntries,
+  found: EntryPage,
+  where: "before" | "after",
+  recent: EntryUpdate[],
+): HeldEntries {
   if (where === "before")
     return shortened({ ...held, first: found.first, entries: [...found.entries, ...held.entries] }, "back");
   const { end, next, total, iterations } = found;
@@ -43,7 +48,7 @@ export function joined(held: Held, found: EntryPage, where: "before" | "after", 
   return shortened(recent.reduce(heard, all), "front");
 }
 
-function shortened(held: Held, from: "front" | "back"): Held {
+function shortened(held: HeldEntries, from: "front" | "back"): HeldEntries {
   if (held.entries.length <= MOST) return held;
   if (from === "front") {
     const entries = held.entries.slice(-MOST);

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Group, RunRow } from "../api.js";
-import type { Told } from "./held.js";
+import type { EntryUpdate } from "./held.js";
 import { loadOverview, takeRows, trouble } from "./store.js";
 
 /**
@@ -15,7 +15,7 @@ export const lostSince = signal<number | undefined>(undefined);
 
 type TabMessage =
   | { kind: "rows"; rows: RunRow[]; gone: string[]; counts: Record<Group, number> }
-  | { kind: "entry"; told: Told }
+  | { kind: "entry"; told: EntryUpdate }
   | { kind: "again"; run: string }
   | { kind: "state"; state: LiveState }
   | { kind: "want"; tab: string; run: string | undefined; next: number }
@@ -28,7 +28,7 @@ const isShared = navigator.locks !== undefined;
 
 /** What this tab looks at. */
 let wanted: { run: string; next: number } | undefined;
-let hear: ((told: Told) => void) | undefined;
+let hear: ((told: EntryUpdate) => void) | undefined;
 /** What all tabs look at; the leader alone needs it. */
 const wants = new Map<string, { run: string; next: number }>();
 let source: EventSource | undefined;
@@ -38,7 +38,7 @@ let isLeader = false;
 let heardAt = 0;
 
 /** Follows the journal of a run from there; one run for each tab. Returns what ends that. */
-export function follow(run: string, next: number, listener: (told: Told) => void): () => void {
+export function follow(run: string, next: number, listener: (told: EntryUpdate) => void): () => void {
   wanted = { run, next };
   hear = listener;
   wish();
@@ -126,7 +126,7 @@ function open(): void {
   own.addEventListener("again", ({ data }) => tellAll({ kind: "again", ...JSON.parse(String(data)) }));
   own.addEventListener("rows", ({ data }) => tellAll({ kind: "rows", ...JSON.parse(String(data)) }));
   own.addEventListener("entry", ({ data }) => {
-    const told = JSON.parse(String(data)) as Told;
+    const told = JSON.parse(String(data)) as EntryUpdate;
     cursors.set(told.run, told.next);
     tellAll({ kind: "entry", told });
   });

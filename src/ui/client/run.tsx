@@ -16,13 +16,13 @@ import { ask, overview, type Place, pathOf, Refusal } from "./store.js";
 import { Stream, watchEntries } from "./stream.jsx";
 import { TerminalView } from "./terminal.jsx";
 
-interface Shown {
+interface ShownRun {
   id: string;
   page?: RunPage;
   error?: string;
 }
 
-const shown = signal<Shown | undefined>(undefined);
+const shown = signal<ShownRun | undefined>(undefined);
 
 async function load(id: string, place: Place = {}): Promise<void> {
   try {

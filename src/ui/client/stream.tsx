@@ -1,6 +1,14 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Entry, EntryPage, RunPage } from "../api.js";
-import { begun, blocksOf, type Held, heard, joined, type StreamBlock, type Told } from "./held.js";
+import {
+  begun,
+  blocksOf,
+  type EntryUpdate,
+  type HeldEntries,
+  heard,
+  joined,
+  type StreamBlock,
+} from "./held.js";
 import { follow } from "./live.js";
 import { clock } from "./parts.js";
 import { Empty, Jump, Loading, Printed } from "./parts.jsx";
@@ -8,13 +16,13 @@ import { Sign } from "./shared.jsx";
 import { ask, type Place } from "./store.js";
 
 /** Who wants to hear what a run tells: the page of the run, and its stream. */
-const listeners = new Set<(told: Told) => void>();
+const listeners = new Set<(told: EntryUpdate) => void>();
 
 /** Entries loaded after this one join the live entries without a gap. */
 let isFollowing: Promise<void> = Promise.resolve();
 
 /** Follows a run from the end of its journal; a stream that is shown says from where it has everything. */
-export function watchEntries(id: string, listener: (told: Told) => void): () => void {
+export function watchEntries(id: string, listener: (told: EntryUpdate) => void): () => void {
   listeners.add(listener);
   let stop = (): void => {};
   let isOver = false;
@@ -43,8 +51,8 @@ const RECENT = 2000;
 
 /** What is held of the journal, and how more of it is loaded. */
 function useEntries(id: string, { iteration, lane }: Place) {
-  const [held, setHeld] = useState<Held | undefined>(undefined);
-  const recent = useRef<Told[]>([]);
+  const [held, setHeld] = useState<HeldEntries | undefined>(undefined);
+  const recent = useRef<EntryUpdate[]>([]);
   const busy = useRef(false);
   const load = (line: number, count = PAGE): Promise<EntryPage> =>
     ask<EntryPage>(`/api/runs/${id}/entries?line=${line}&count=${count}`);
@@ -52,14 +60,14 @@ function useEntries(id: string, { iteration, lane }: Place) {
   useEffect(() => {
     let isOver = false;
     // Agents say a thousand things at once: the page is drawn anew for all of them together.
-    let waiting: Told[] = [];
+    let waiting: EntryUpdate[] = [];
     const take = (): void => {
       const all = waiting;
       waiting = [];
       recent.current = [...recent.current, ...all].slice(-RECENT);
       setHeld((before) => before && all.reduce(heard, before));
     };
-    const listener = (told: Told): void => {
+    const listener = (told: EntryUpdate): void => {
       if (told.run !== id) return;
       if (waiting.length === 0) setTimeout(take, DRAW_MS);
       waiting.push(told);

@@ -7,18 +7,18 @@ import type { Entry } from "../api.js";
 
 /** What an event tells, for the stream of a run. A function of the event alone: who comes late sees the same. */
 
-type Told = Omit<Entry, "line" | "next" | "ts" | "iteration">;
+type EntryWords = Omit<Entry, "line" | "next" | "ts" | "iteration">;
 type EventFor<Type extends LoopEvent["type"]> = Extract<LoopEvent, { type: Type }>;
 
 /** undefined: it tells nothing that people look for. */
 export function entryOf(event: LoopEvent, { line = 0, next = 0 } = {}): Entry | undefined {
-  const told = (TOLD[event.type] as ((event: LoopEvent) => Told | undefined) | undefined)?.(event);
+  const told = (TOLD[event.type] as ((event: LoopEvent) => EntryWords | undefined) | undefined)?.(event);
   const iteration = "iteration" in event && typeof event.iteration === "number" ? event.iteration : 0;
   const lane = "lane" in event && typeof event.lane === "string" ? { lane: event.lane } : {};
   return told && { line, next, ts: event.ts, iteration, ...lane, ...told };
 }
 
-const note = (text: string, look?: Entry["look"], more?: string): Told => ({
+const note = (text: string, look?: Entry["look"], more?: string): EntryWords => ({
   kind: "note",
   text,
   ...(look && { look }),
@@ -28,7 +28,7 @@ const note = (text: string, look?: Entry["look"], more?: string): Told => ({
 /** More than that is in the records. */
 const MORE_CHARS = 16_000;
 
-const TOLD: { [Type in LoopEvent["type"]]?: (event: EventFor<Type>) => Told | undefined } = {
+const TOLD: { [Type in LoopEvent["type"]]?: (event: EventFor<Type>) => EntryWords | undefined } = {
   "run.started": ({ agent, recipe }) => note(`${recipe} run with ${agent}`),
   "run.resumed": ({ iterations }) => note(`resumed after ${plural(iterations, "iteration")}`),
   "run.paused": () => note("paused"),
@@ -111,7 +111,7 @@ const TOLD: { [Type in LoopEvent["type"]]?: (event: EventFor<Type>) => Told | un
   }),
 };
 
-function said(event: AgentEvent): Told | undefined {
+function said(event: AgentEvent): EntryWords | undefined {
   switch (event.type) {
     case "text": {
       const { text, delta, message, subagent } = event;

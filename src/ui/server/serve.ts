@@ -18,7 +18,7 @@ export interface ServeOptions {
   onEntered?: () => void;
 }
 
-export interface Serving {
+export interface ServerHandle {
   port: number;
   /** A path that lets one browser in. */
   link(): string;
@@ -52,7 +52,7 @@ const PATIENCE = {
   requireHostHeader: false,
 };
 
-export async function serveDashboard(options: ServeOptions): Promise<Serving> {
+export async function serveDashboard(options: ServeOptions): Promise<ServerHandle> {
   const { home, host, readOnly, token, onEntered } = options;
   const server = createServer(PATIENCE).on("clientError", refuseUnread);
   const port = await portOf(server, options);

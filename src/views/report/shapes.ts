@@ -63,7 +63,7 @@ export interface Detail {
 /** A wait drawn in full would leave no room for the work. */
 const LONGEST_WAIT = 0.1;
 
-type Timed = Pick<PageIteration, "waitMs" | "agentMs" | "restMs">;
+type IterationTimes = Pick<PageIteration, "waitMs" | "agentMs" | "restMs">;
 
 export interface Span<One = PageIteration> {
   one: One;
@@ -73,7 +73,9 @@ export interface Span<One = PageIteration> {
 }
 
 /** Where each iteration is on the axis of time; milliseconds, from the beginning of the axis. */
-export function axisOf<One extends Timed>(iterations: One[]): { spans: Span<One>[]; totalMs: number } {
+export function axisOf<One extends IterationTimes>(
+  iterations: One[],
+): { spans: Span<One>[]; totalMs: number } {
   const longestWait = sum(iterations.map(({ agentMs, restMs }) => agentMs + restMs)) * LONGEST_WAIT;
   let totalMs = 0;
   const spans = iterations.map((one) => {

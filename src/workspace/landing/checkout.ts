@@ -17,15 +17,15 @@ export interface InTheWay {
 }
 
 /** The checkout in which a branch is, if it is in one; `busy`: why nobody should move the branch. */
-interface CheckedOut {
+interface BranchCheckout {
   path: string;
   busy?: string | undefined;
 }
 
 /** Full name of a branch → the checkout that has it. */
-export async function checkoutOf(repository: string, target: string): Promise<CheckedOut | undefined> {
+export async function checkoutOf(repository: string, target: string): Promise<BranchCheckout | undefined> {
   if (isNowhere(repository, target)) return undefined;
-  const found: CheckedOut[] = [];
+  const found: BranchCheckout[] = [];
   for (const { path, branch } of await checkoutsOf(repository)) {
     if (branch === target) {
       const isThere = existsSync(path);

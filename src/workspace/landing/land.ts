@@ -11,7 +11,7 @@ import {
   type Sides,
   withFiles,
 } from "./merge.js";
-import { type Landed, type Losses, lossesOf } from "./proof.js";
+import { type LandedWork, type Losses, lossesOf } from "./proof.js";
 import { holdCommit } from "./worktree.js";
 
 export interface LandingRequest {
@@ -25,7 +25,7 @@ export interface LandingRequest {
   worktree: string;
   message: string;
   /** What landed before: none of it may be lost. */
-  earlier?: Landed[];
+  earlier?: LandedWork[];
   /** One commit in place of a merge. */
   squash?: boolean;
   /** Files that the caller merges itself: git's conflicts in them do not count. Asked again when the target moved. */
@@ -131,7 +131,7 @@ async function landOn(old: string, request: LandingRequest): Promise<LandingResu
 interface Built {
   commit: string;
   tree: string;
-  proof: { earlier: Landed[]; except: string[] };
+  proof: { earlier: LandedWork[]; except: string[] };
 }
 
 /** The commit that would land, or why there is none. */

@@ -2,7 +2,7 @@ import { git } from "../git.js";
 import { isPartOf } from "./merge.js";
 
 /** Work that has landed: what it added to the target is the difference between the two commits. */
-export interface Landed {
+export interface LandedWork {
   /** What people call it, such as the id of a story. */
   name: string;
   /** Where the target stood before it. */
@@ -34,7 +34,7 @@ interface ProofRequest {
   /** What it is to become. */
   commit: string;
   tip: string;
-  earlier: Landed[];
+  earlier: LandedWork[];
   /** Files that the caller merges itself. */
   except: string[];
 }
@@ -63,7 +63,7 @@ export async function lossesOf(question: ProofRequest): Promise<Losses> {
   return { lines, gone };
 }
 
-async function goneFrom(repository: string, commit: string, earlier: Landed[]): Promise<string[]> {
+async function goneFrom(repository: string, commit: string, earlier: LandedWork[]): Promise<string[]> {
   const tips = earlier.flatMap(({ new: moved, tip }) => [moved, tip].filter((one) => one !== undefined));
   if (tips.length === 0) return [];
   // One question for all of them; mostly nothing is gone.

@@ -1,4 +1,4 @@
-import type { Captured } from "../../process/run.js";
+import type { Capture } from "../../process/run.js";
 import { type Git, looseCommit, SOMEBODY, someOf } from "../git.js";
 import { indexState } from "../index-file.js";
 import { removeLeftLocks } from "../left-locks.js";
@@ -94,7 +94,7 @@ async function commitLeftovers(inTree: Git, branch: string, worktree: Settlement
 }
 
 /** Nothing where all went well. */
-function saidBy({ ok, stderr, stdout, spawnError }: Captured): string[] {
+function saidBy({ ok, stderr, stdout, spawnError }: Capture): string[] {
   return ok ? [] : [(stderr || stdout || spawnError?.message || "git failed").trim()];
 }
 

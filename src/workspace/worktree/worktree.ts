@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { RalphError } from "../../errors.js";
-import type { Captured } from "../../process/run.js";
+import type { Capture } from "../../process/run.js";
 import { realPlace } from "../../records/files.js";
 import { textAt } from "../content.js";
 import { type Git, git, gitFolders, namesIn, repositoryRoot } from "../git.js";
@@ -147,7 +147,7 @@ const COMMIT_MS = 30 * 60_000;
 const SAFELY = ["-c", "core.hooksPath=/dev/null", "-c", "core.safecrlf=false", "-c", "commit.gpgSign=false"];
 
 const EXIT = { exitCode: null, signal: null, durationMs: 0, timedOut: false };
-const NOT_STARTED: Captured = { ...EXIT, ok: false, stdout: "", stderr: "interrupted" };
+const NOT_STARTED: Capture = { ...EXIT, ok: false, stdout: "", stderr: "interrupted" };
 
 /** git in a run's own worktree, and never in a repository around it. */
 export function ownGit(path: string, stop: AbortSignal | undefined): Git {

@@ -16,7 +16,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   workspace: { lines: 3831, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2137, imports: ["process", "records", "workspace", "sandbox"] },
-  receipts: { lines: 750, imports: ["process", "records", "workspace", "verify"] },
+  receipts: { lines: 731, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 927, imports: ["records"] },
   ask: { lines: 1025, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
@@ -51,11 +51,11 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 1312,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2562, imports: ["process", "records", "workspace", "verify", "views"] },
+  github: { lines: 2556, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1022, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 335, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4445,
+    lines: 4441,
     imports: [
       "process",
       "settings",

@@ -118,11 +118,7 @@ async function receiptOf({ receipt }: Report): Promise<ShownReceipt | undefined>
 
 /** It is unknown here, or was copied from the fleet before it ended. */
 function mayBeElsewhere(name: string): boolean {
-  try {
-    return existsSync(runsIn().find(name).elsewhere);
-  } catch {
-    return true;
-  }
+  return orElse(() => existsSync(runsIn().find(name).elsewhere), true);
 }
 
 /** `ralph report [LOOP]`: the report of a run. */

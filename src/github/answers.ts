@@ -41,12 +41,12 @@ export const IssueAnswer = z
 
 const COMMENT = {
   ...{ id: z.number(), user, author_association: z.string(), body: text },
-  ...{ created_at: z.string(), updated_at: z.string() },
+  updated_at: z.string(),
 };
 
 function commentOf(one: z.infer<z.ZodObject<typeof COMMENT>>): Comment {
-  const { id, user: login, author_association: role, body, created_at, updated_at } = one;
-  return { id, author: personOf(login, role), body, createdAt: created_at, updatedAt: updated_at };
+  const { id, user: login, author_association: role, body, updated_at: updatedAt } = one;
+  return { id, author: personOf(login, role), body, updatedAt };
 }
 
 export const IssueComment = z.object(COMMENT).transform(commentOf);
@@ -54,7 +54,6 @@ export const IssueComment = z.object(COMMENT).transform(commentOf);
 export const ReviewComment = z
   .object({
     ...COMMENT,
-    pull_request_review_id: z.number().nullish(),
     path: name,
     line: z.number().nullish(),
     original_line: z.number().nullish(),
@@ -64,7 +63,6 @@ export const ReviewComment = z
   .transform(
     (one): LineComment => ({
       ...commentOf(one),
-      review: one.pull_request_review_id ?? null,
       path: one.path,
       line: one.line ?? one.original_line ?? null,
       hunk: one.diff_hunk,

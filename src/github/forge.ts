@@ -2,7 +2,6 @@ import type { RalphError } from "../errors.js";
 
 /** One kind of forge, such as GitHub: `remote.ts` lists them, and another one is one more file. */
 export interface ForgeKind {
-  name: string;
   /** Whether a host is one, as far as its name tells. */
   isAt(host: string): boolean;
   /** Whether the user is logged in there, for hosts whose name tells nothing. Throws where its program is missing. */
@@ -108,7 +107,6 @@ export interface Comment {
   id: number;
   author: Person;
   body: string;
-  createdAt: string;
   updatedAt: string;
 }
 
@@ -153,7 +151,6 @@ export interface Review {
 }
 
 export interface LineComment extends Comment {
-  review: number | null;
   path: string;
   line: number | null;
   /** The lines of the diff that it is about. */

@@ -13,7 +13,6 @@ import { apiOf, checked, ghProgram, isLoggedIn, messageIn, parsed, type RepoApi 
 
 /** GitHub, and GitHub Enterprise, by the user's own gh. */
 export const GITHUB: ForgeKind = {
-  name: "GitHub",
   isAt(host) {
     const own = process.env["GH_HOST"]?.toLowerCase();
     return host === "github.com" || host.endsWith(".ghe.com") || host === own;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RalphError } from "../errors.js";
+import { orElse, RalphError } from "../errors.js";
 import {
   DETAILS,
   digestOf,
@@ -84,7 +84,7 @@ const ReceiptStatement = z.strictObject({
 export function readReceipt(text: string, name: string): Receipt {
   const refuse = (what: string, hint?: string): RalphError =>
     new RalphError(`${name} ${what}`, { code: "receipt_invalid", ...(hint && { hint }) });
-  const value = jsonOf(text);
+  const value: unknown = orElse(() => JSON.parse(text), undefined);
   const known = Known.safeParse(value);
   if (!known.success) throw refuse("is not a receipt of ralph");
   const { v } = known.data.predicate[DETAILS];
@@ -107,12 +107,4 @@ export function readReceipt(text: string, name: string): Receipt {
 /** The JSON Schema of receipts. */
 export function receiptSchema(): object {
   return { title: "A receipt of ralph, version 1", ...z.toJSONSchema(ReceiptStatement) };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -24,6 +24,7 @@ import {
   SOMEBODY,
   someOf,
 } from "../workspace/git.js";
+import { submodulesIn } from "../workspace/stage.js";
 import type { Receipt } from "./read.js";
 import { type ReceiptCheck, sha256 } from "./statement.js";
 
@@ -182,10 +183,11 @@ async function fillSubmodules(work: string, records: string[], stop: AbortSignal
   const run: Git = (args, more) => git(work, args, { ...more, stop });
   const entries = namesIn((await run(["ls-files", "--stage", "-z"])).stdout);
   const links = entries.flatMap((entry) => /^160000 (\w+) \d\t(.+)$/s.exec(entry)?.slice(1) ?? []);
+  const names = await submodulesIn(run, work);
   const absent: string[] = [];
   for (let at = 0; at < links.length; at += 2) {
     const [commit = "", path = ""] = links.slice(at, at + 2);
-    const name = await submoduleName(run, path);
+    const name = names.get(path) ?? path;
     const known = records
       .map((folder) => join(folder, "modules", name))
       .filter((folder) => existsSync(folder));
@@ -199,19 +201,6 @@ async function fillSubmodules(work: string, records: string[], stop: AbortSignal
     absent.push(...(out.ok ? deeper.map((one) => join(path, one)) : [path]));
   }
   return absent;
-}
-
-async function submoduleName(run: Git, path: string): Promise<string> {
-  const { stdout } = await run([
-    "config",
-    "-f",
-    ".gitmodules",
-    "-z",
-    "--get-regexp",
-    "^submodule\\..*\\.path$",
-  ]);
-  const found = namesIn(stdout).find((entry) => entry.endsWith(`\n${path}`));
-  return found?.slice("submodule.".length, -(path.length + ".path\n".length)) ?? path;
 }
 
 /** What a checkout of its own has not, so that a result in it does not show that the receipt is wrong. */

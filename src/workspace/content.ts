@@ -41,11 +41,7 @@ function timesOf({ mtimeMs, ctimeMs, size, mode }: Stats): string {
 
 /** undefined: nothing is there, or a part of the path is not a folder. */
 export function statOf(path: string | Buffer): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return orElse(() => lstatSync(path, { throwIfNoEntry: false }), undefined);
 }
 
 function linkAt(path: string | Buffer): string {

@@ -103,10 +103,22 @@ export async function newLinks(root: string, run: Git): Promise<string[]> {
 async function withoutSubmodules(run: Git, paths: string[]): Promise<string[]> {
   if (paths.length === 0) return [];
   const top = (await run(["rev-parse", "--show-toplevel"])).stdout.replace(/\n$/, "");
-  const file = ["--file", join(top, ".gitmodules"), "-z"];
-  const { stdout } = await run(["config", ...file, "--get-regexp", "^submodule\\..*\\.path$"]);
-  const named = namesIn(stdout).map((entry) => entry.slice(entry.indexOf("\n") + 1));
-  return paths.filter((path) => !named.includes(path));
+  const named = await submodulesIn(run, top);
+  return paths.filter((path) => !named.has(path));
+}
+
+/** The names of submodules by their paths, as `.gitmodules` has them. */
+export async function submodulesIn(run: Git, top: string): Promise<Map<string, string>> {
+  const args = [
+    "config",
+    "--file",
+    join(top, ".gitmodules"),
+    "-z",
+    "--get-regexp",
+    "^submodule\\..*\\.path$",
+  ];
+  const entries = namesIn((await run(args)).stdout).map((entry) => entry.split(/\n(.*)/s));
+  return new Map(entries.map(([key = "", path = ""]) => [path, key.replace(/^submodule\.|\.path$/g, "")]));
 }
 
 /** Submodules with changes that are not committed in them, from the top of the checkout on. */

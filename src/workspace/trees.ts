@@ -8,7 +8,7 @@ import {
   rmSync,
 } from "node:fs";
 import { join } from "node:path";
-import { toRalphError } from "../errors.js";
+import { orElse, toRalphError } from "../errors.js";
 import { has, readJson } from "../records/files.js";
 import { pathIn, statOf } from "./content.js";
 import {
@@ -145,20 +145,12 @@ export async function treesIn(folder: string, repository: string): Promise<Map<n
   if (ok) trees.set(0, stdout.trim());
   const lines = existsSync(store.list) ? readFileSync(store.list, "utf8").split("\n") : [];
   for (const line of lines) {
-    const entry = parsed(line);
+    // A last line may be torn.
+    const entry: unknown = orElse(() => JSON.parse(line), undefined);
     if (has(entry, { iteration: "number", tree: "string" }))
       trees.set(Number(entry["iteration"]), String(entry["tree"]));
   }
   return trees;
-}
-
-/** A last line may be torn. */
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The tree of what is in a workspace now, for a look: only the store is written. */

@@ -13,14 +13,14 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   guard: { lines: 2783, imports: [] },
   agents: { lines: 1821, imports: [] },
   records: { lines: 2437, imports: ["process", "agents"] },
-  workspace: { lines: 3831, imports: ["process", "records"] },
+  workspace: { lines: 3824, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2137, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 731, imports: ["process", "records", "workspace", "verify"] },
   loop: { lines: 927, imports: ["records"] },
   ask: { lines: 1025, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
-    lines: 5310,
+    lines: 5312,
     imports: ["process", "settings", "records", "workspace", "sandbox", "verify", "loop"],
   },
   hooks: { lines: 596, imports: ["guard", "records", "workspace", "recipes"] },
@@ -28,7 +28,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   /** With the parts that the HTML report and the dashboard share. */
   views: { lines: 3464, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
-    lines: 3616,
+    lines: 3608,
     imports: [
       "process",
       "settings",
@@ -48,14 +48,14 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   lanes: {
-    lines: 1312,
+    lines: 1313,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
   github: { lines: 2556, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1022, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 335, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
-    lines: 4441,
+    lines: 4432,
     imports: [
       "process",
       "settings",
@@ -87,7 +87,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_FILES = 365;
+const MOST_FILES = 358;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

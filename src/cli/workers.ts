@@ -185,6 +185,6 @@ that a loop is using stays.`,
     run: async (names, flags) =>
       Object.keys(flags).length === 0
         ? (await import("../commands/control.js")).clean(names)
-        : (await import("../commands/worktrees.js")).cleanDisk(names, flags),
+        : (await import("../commands/work.js")).cleanDisk(names, flags),
   }),
 ];

@@ -15,11 +15,19 @@ import {
   type Sides,
 } from "../workspace/landing/merge.js";
 import { unfinished } from "../workspace/start.js";
-import { filesBetween } from "./commits.js";
-import { mergedProgress, mergedTasks, reopened } from "./files.js";
 import type { LaneStream } from "./lanes.js";
-import { refresh, type Stories, storyIn, textsIn } from "./list.js";
-import { MOST_TRIES, mergeIntoLane, type Returned, takeOver, textFor, whyReturned } from "./returned.js";
+import { filesBetween, refresh, type Stories, storyIn, textsIn } from "./list.js";
+import {
+  MOST_TRIES,
+  mergedProgress,
+  mergedTasks,
+  mergeIntoLane,
+  type Returned,
+  reopened,
+  takeOver,
+  textFor,
+  whyReturned,
+} from "./returned.js";
 import { told } from "./streams.js";
 
 type Next = LaneStream<"again" | undefined>;

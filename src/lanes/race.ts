@@ -2,8 +2,8 @@ import type { LaneResult } from "../events.js";
 import { laneOf, laneResults } from "../records/lanes.js";
 import type { RunState } from "../records/run-state.js";
 import { commitOf } from "../workspace/landing/merge.js";
-import { changesBetween } from "./commits.js";
 import type { LaneStart, LaneWork } from "./lanes.js";
+import { changesBetween } from "./list.js";
 
 export interface RaceSetup {
   repository: string;

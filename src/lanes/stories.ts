@@ -6,9 +6,8 @@ import { laneOf } from "../records/lanes.js";
 import type { Lane, RunState } from "../records/run-state.js";
 import { git } from "../workspace/git.js";
 import { commitOf, overlapOf, saidBy } from "../workspace/landing/merge.js";
-import { changesBetween, filesBetween } from "./commits.js";
 import type { LaneStart, LaneStream, LaneWork } from "./lanes.js";
-import { listFor, refresh, type Stories, type StoriesSetup } from "./list.js";
+import { changesBetween, filesBetween, listFor, refresh, type Stories, type StoriesSetup } from "./list.js";
 import { finishLanding, landNext, prepareReturned, recordsOf } from "./queue.js";
 
 /** One lane for each story, and a queue that lands what they have finished, one after the other. */

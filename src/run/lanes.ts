@@ -18,7 +18,7 @@ import { checkNames } from "../verify/hidden.js";
 import { textAt } from "../workspace/content.js";
 import { repositoryRoot, withSettings } from "../workspace/git.js";
 import { gitSettings } from "../workspace/git-programs.js";
-import { removeOwnWorktree } from "../workspace/landing/worktree.js";
+import { removeOwnWorktree } from "../workspace/landing/checkout.js";
 import { neededToCommit } from "../workspace/scm.js";
 import { runTeardown } from "../workspace/worktree/create.js";
 import { branchOf, LANES, locateWorktree } from "../workspace/worktree/worktree.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { mergedProgress, mergedTasks, reopened } from "../../src/lanes/files.js";
 import { laneNames } from "../../src/lanes/list.js";
 import { ranking } from "../../src/lanes/race.js";
+import { mergedProgress, mergedTasks, reopened } from "../../src/lanes/returned.js";
 import { passedLimit, shareOf } from "../../src/lanes/shares.js";
 import { namesFile } from "../../src/lanes/stories.js";
 import { createSlots, createStreams, told } from "../../src/lanes/streams.js";

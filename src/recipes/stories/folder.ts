@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { Lexer, type Token, type Tokens } from "marked";
 import { RalphError } from "../../errors.js";
 import { inPackage } from "../../package-folder.cjs";
 import { makeFolders, realPlace, writeFresh } from "../../records/files.js";
@@ -8,7 +9,6 @@ import { ralphHome } from "../../records/home.js";
 import { lockHolder } from "../../records/lock.js";
 import { textAt } from "../../workspace/content.js";
 import { ACTIVE_FILE } from "../../workspace/runtime.js";
-import { slug } from "./checklist.js";
 import { STORIES_FOLDER, storyFiles } from "./state.js";
 import { treeIn } from "./tasks.js";
 
@@ -57,7 +57,7 @@ export function refuseAtWork({ project }: StoriesFolder): void {
 }
 
 export const PARTS = ["prd", "tasks", "progress", "prompt"] as const;
-export type TemplatePart = (typeof PARTS)[number];
+type TemplatePart = (typeof PARTS)[number];
 
 function template(part: TemplatePart): string {
   const name = basename(storyFiles("")[part]);
@@ -115,4 +115,119 @@ export function ignoreActiveFile(project: string): boolean {
   if (text.split(/\r?\n/).some((line) => line.trim().replace(/^\//, "") === ACTIVE_FILE)) return false;
   appendFileSync(path, `${text === "" || text.endsWith("\n") ? "" : "\n"}${ACTIVE_FILE}\n`);
   return true;
+}
+
+interface DraftStory {
+  id?: string;
+  title: string;
+  description: string;
+  acceptanceCriteria: string[];
+  passes: boolean;
+}
+
+/** `US-001: Add the cart` */
+const NUMBERED = /^([A-Z][A-Z\d]*-\d+)\s*[:.)–—-]*\s+(\S.*)$/;
+
+/** Each item of a checklist is a story, items below it its criteria; so are those below `US-001: …`. */
+export function storiesOfChecklist(text: string, name: string) {
+  const tokens = new Lexer().lex(text.replace(/^\uFEFF/, ""));
+  const title = tokens.find((token) => isHeading(token) && !NUMBERED.test(plain(token.text)));
+  const project = title && isHeading(title) ? plain(title.text) : name;
+  const branchName = `ralph/${slug(project) || "feature"}`;
+  return { project, branchName, userStories: numbered(writtenIn(tokens)) };
+}
+
+function writtenIn(tokens: Token[]): DraftStory[] {
+  const stories: DraftStory[] = [];
+  let open: ReturnType<typeof openedBy>;
+  for (const token of tokens) {
+    if (isHeading(token)) {
+      const opened = openedBy(token);
+      if (opened !== undefined) stories.push(opened.story);
+      // A heading of the same depth ends a story.
+      if (opened !== undefined || (open !== undefined && token.depth <= open.depth)) open = opened;
+    } else if (open !== undefined) addTo(open.story, token);
+    else if (isList(token)) stories.push(...token.items.flatMap(storyOfItem));
+  }
+  return stories;
+}
+
+function fresh(title: string): DraftStory {
+  return { title, description: "", acceptanceCriteria: [], passes: false };
+}
+
+function openedBy({ text, depth }: Tokens.Heading) {
+  const [, id, title = ""] = NUMBERED.exec(plain(text)) ?? [];
+  return id === undefined ? undefined : { story: { ...fresh(title), id }, depth };
+}
+
+function storyOfItem(item: Tokens.ListItem): DraftStory[] {
+  if (!item.task) return [];
+  const [, id, title] = NUMBERED.exec(itemText(item)) ?? [];
+  const below = item.tokens.filter(isList).flatMap(({ items }) => items.map(itemText));
+  const story = {
+    ...fresh(title ?? itemText(item)),
+    acceptanceCriteria: below,
+    passes: item.checked === true,
+  };
+  return [{ ...story, ...(id !== undefined && { id }) }];
+}
+
+function addTo(story: DraftStory, token: Token): void {
+  if (isList(token)) {
+    story.acceptanceCriteria.push(...token.items.map(itemText));
+    story.passes = token.items.every(({ task, checked }) => task && checked);
+  }
+  const text = token.type === "paragraph" ? plain((token as Tokens.Paragraph).text) : "";
+  // A label such as `Acceptance criteria:` says nothing of the story.
+  if (!text.endsWith(":")) story.description = [story.description, text].filter(Boolean).join(" ");
+}
+
+/** A story without a criterion is done when its title is true. */
+function numbered(stories: DraftStory[]) {
+  const taken = new Set(stories.map(({ id }) => id));
+  let number = 0;
+  const free = (): string => {
+    do number += 1;
+    while (taken.has(idOf(number)));
+    return idOf(number);
+  };
+  return stories.map(({ id, acceptanceCriteria: criteria, ...story }) => {
+    const acceptanceCriteria = criteria.length === 0 ? [story.title] : criteria;
+    return { id: id ?? free(), ...story, acceptanceCriteria };
+  });
+}
+
+/** `US-007` */
+export function idOf(number: number): string {
+  return `US-${String(number).padStart(3, "0")}`;
+}
+
+/** What an item says, without the items below it. */
+function itemText({ tokens }: Tokens.ListItem): string {
+  const own = tokens.filter(({ type }) => type === "text" || type === "paragraph");
+  return plain(own.map((token) => (token as Tokens.Text).text).join(" "));
+}
+
+function plain(text: string): string {
+  return text
+    .replace(/\*\*|__/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+function slug(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+}
+
+function isHeading(token: Token): token is Tokens.Heading {
+  return token.type === "heading";
+}
+
+function isList(token: Token): token is Tokens.List {
+  return token.type === "list";
 }

@@ -1,21 +1,23 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { describeSystemError, toRalphError } from "../../errors.js";
 import type { CheckFinished } from "../../events.js";
 import type { Signals } from "../../loop/effects.js";
+import { signingKey } from "../../receipts/signature.js";
+import { type ReceiptCheck, receiptIn, writeReceipt } from "../../receipts/statement.js";
 import { recipeRow } from "../../recipes/registry.js";
-import type { Redact } from "../../records/redact.js";
+import { createRedactor, type Redact, redactDeep } from "../../records/redact.js";
 import type { Settings } from "../../settings/schema.js";
 import type { Check } from "../../verify/check.js";
 import { createHidden, type HiddenCheck, runHidden } from "../../verify/hidden.js";
 import { runChecks } from "../../verify/schedule.js";
-import { git } from "../../workspace/git.js";
+import { git, repositoryRoot } from "../../workspace/git.js";
 import type { LandingRequest } from "../../workspace/landing/land.js";
 import type { DoneStory } from "../../workspace/landing/merge.js";
 import { makeReady } from "../../workspace/worktree/create.js";
 import { receiptChecks } from "../prove.js";
 import { sandboxForChecks } from "../sandbox.js";
 import type { RunContext, RunSpec } from "../spec.js";
-import { insideOf, type Proof, provedBefore, proveLanding } from "./receipt.js";
 
 const SETUP_MS = 30 * 60_000;
 
@@ -59,7 +61,7 @@ interface Proving {
 }
 
 /** Verifies a commit that is to land, and keeps the proof. */
-export interface Prover extends Required<Pick<LandingRequest, "verify" | "verified">> {
+interface Prover extends Required<Pick<LandingRequest, "verify" | "verified">> {
   proof(commit: string): Proof;
 }
 
@@ -126,4 +128,47 @@ async function untilEnd(events: ReturnType<typeof runChecks>, tell: (text: strin
   for (; !step.done; step = await events.next())
     if (step.value.type === "check.started") tell(`check: ${step.value.name ?? step.value.command}`);
   return step.value;
+}
+
+/** Where the run worked, from the top of its checkout on. */
+function insideOf({ workspace, worktree }: RunSpec): string {
+  return relative(worktree ?? repositoryRoot(workspace) ?? workspace, workspace);
+}
+
+interface LandedCommit {
+  subject: { commit: string; tree: string };
+  base: string;
+  checks: ReceiptCheck[];
+  setup: string | undefined;
+}
+
+type Proof = { receipt: string } | { unproven: string };
+
+/** Writes into a folder of records what was verified on a commit that lands; where that fails, the landing goes on. */
+async function proveLanding(
+  spec: RunSpec,
+  records: string,
+  { subject, base, checks, setup }: LandedCommit,
+): Promise<Proof> {
+  const { id: run, recipe, origin: repository = spec.workspace } = spec;
+  try {
+    const { name, model } = spec.agent;
+    const facts = {
+      ...{ kind: "landing" as const, run, recipe: recipe.kind, agent: { name, model: model ?? null } },
+      ...{ finishedAt: new Date().toISOString(), subject, base, folder: insideOf(spec) },
+      ...{ setup: setup ?? null, confirmed: checks.length === 0 ? 0 : 1, checks },
+    };
+    const key = spec.sign ? await signingKey(repository) : undefined;
+    return { receipt: await writeReceipt(records, redactDeep(facts, createRedactor(process.env)), key) };
+  } catch (error) {
+    if (toRalphError(error) === undefined) throw error;
+    return { unproven: `there is no receipt: ${describeSystemError(error)}` };
+  }
+}
+
+/** The proof of a landing that a crash cut off after its branch had moved. */
+export function provedBefore(records: string, commit: string): Proof {
+  const receipt = receiptIn(records);
+  const isAbout = existsSync(receipt) && readFileSync(receipt, "utf8").includes(`"gitCommit": "${commit}"`);
+  return isAbout ? { receipt } : { unproven: "there is no receipt: ralph was ended before it was written" };
 }

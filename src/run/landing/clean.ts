@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { git } from "../../workspace/git.js";
-import { checkoutOf } from "../../workspace/landing/checkout.js";
+import { checkoutOf, removeEmptyAbove } from "../../workspace/landing/checkout.js";
 import { saidBy } from "../../workspace/landing/merge.js";
-import { removeEmptyAbove } from "../../workspace/landing/worktree.js";
 import { uncommittedFiles } from "../../workspace/uncommitted.js";
 import { runTeardown } from "../../workspace/worktree/create.js";
 import { ownGit, ownRecords } from "../../workspace/worktree/worktree.js";

@@ -8,16 +8,15 @@ import type { Settings } from "../../settings/schema.js";
 import { checkNames } from "../../verify/hidden.js";
 import { cleanSettings, withholdPasswords } from "../../workspace/credentials.js";
 import { gitSettings, newPrograms } from "../../workspace/git-programs.js";
+import { removeOwnWorktree } from "../../workspace/landing/checkout.js";
 import { asPassed, asProof, factsOf, type LandingResult, land } from "../../workspace/landing/land.js";
 import { landingMessage } from "../../workspace/landing/merge.js";
-import { removeOwnWorktree } from "../../workspace/landing/worktree.js";
 import { ownEnvironment, redactorFor, variablesOf } from "../agent-spec.js";
 import { programsBefore } from "../ground.js";
 import { foundAgain } from "../hidden.js";
-import { proofOf, proverOf } from "./checks.js";
+import { proofOf, provedBefore, proverOf } from "./checks.js";
 import { removeLanded } from "./clean.js";
 import { type LandingAsked, type LandingPlan, planLanding, refusal } from "./plan.js";
-import { provedBefore } from "./receipt.js";
 
 export interface LandOptions {
   settings: Settings;

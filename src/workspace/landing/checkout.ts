@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../../records/files.js";
 import { statOf, textAt } from "../content.js";
-import { type GitOptions, git, gitFolders, namesIn, nulEnded, pairsIn, someOf } from "../git.js";
+import { type Git, type GitOptions, git, gitFolders, namesIn, nulEnded, pairsIn, someOf } from "../git.js";
 import { readIndex, withIndexCopy } from "../index-file.js";
+import { removeLeftLocks } from "../left-locks.js";
 import { unfinished } from "../start.js";
-import { checkoutsOf } from "../worktree/worktree.js";
-import { saidBy } from "./merge.js";
-import { removeIfEmpty } from "./worktree.js";
+import { checkoutsOf, isRecorded, LANES, ownGit, ownRecords } from "../worktree/worktree.js";
+import { type Impossible, saidBy } from "./merge.js";
 
 /** Why a branch cannot be moved now, or the checkout that has it cannot be brought along. */
 export interface InTheWay {
@@ -206,4 +207,63 @@ async function putBack(checkout: string, move: BranchMove): Promise<void> {
   await run(["checkout-index", "--force", "--index", "-z", "--stdin"], {
     stdin: nulEnded(back.map(([, file]) => file)),
   });
+}
+
+/** Whatever the user's settings are: only the files of the commit are written. */
+const PLAINLY = ["-c", "submodule.recurse=false", "-c", "advice.detachedHead=false"];
+
+/**
+ * A checkout of ralph's own, on no branch, that holds exactly that commit. Made when it is not there; ignored files,
+ * such as what a setup has installed, stay.
+ */
+export async function holdCommit(
+  repository: string,
+  path: string,
+  commit: string,
+): Promise<undefined | Impossible> {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+    makeFolders(dirname(path));
+    const args = ["worktree", "add", "--quiet", "--detach", "--force", "--no-checkout", path, commit];
+    const made = await git(repository, [...PLAINLY, ...args]);
+    if (!made.ok) return { failed: `cannot create the worktree ${path}: ${saidBy(made.stderr)}` };
+  }
+  const records = ownRecords(path, repository);
+  if (records === undefined) return { failed: `${path} is taken: it is not a worktree that ralph made` };
+  // A git that was killed leaves them.
+  removeLeftLocks([records], 0);
+  const inTree: Git = ownGit(path, undefined);
+  for (const args of [
+    ["checkout", "--quiet", "--force", "--detach", commit],
+    ["clean", "--quiet", "-ffd"],
+  ]) {
+    const { ok, stderr } = await inTree([...PLAINLY, ...args]);
+    if (!ok) return { failed: `cannot check out ${commit} in ${path}: ${saidBy(stderr)}` };
+  }
+  return undefined;
+}
+
+/** Takes away a checkout of ralph's own, which holds no work, and the folder around it if it was the last one there. */
+export async function removeOwnWorktree(repository: string, path: string): Promise<boolean> {
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (!isThere && !isRecorded(repository, path)) return true;
+  if (isThere && ownRecords(path, repository) === undefined) return false;
+  // Twice: a git that was killed while it made the worktree leaves it locked.
+  const { ok } = await git(repository, ["worktree", "remove", "--force", "--force", path]);
+  removeEmptyAbove(path);
+  return ok;
+}
+
+/** The folders of worktrees go with the last of them: that of the lanes of a run, and that of the repository. */
+export function removeEmptyAbove(worktree: string): void {
+  const above = dirname(worktree);
+  removeIfEmpty(above);
+  if (above.endsWith(LANES)) removeIfEmpty(dirname(above));
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not there, or other worktrees are in it.
+  }
 }

@@ -1,6 +1,6 @@
 import type { CheckFinished, LandingCheck } from "../../events.js";
 import { git } from "../git.js";
-import { type InTheWay, inTheWay, moveBranch } from "./checkout.js";
+import { holdCommit, type InTheWay, inTheWay, moveBranch } from "./checkout.js";
 import {
   bothDiffs,
   commitOf,
@@ -12,7 +12,6 @@ import {
   withFiles,
 } from "./merge.js";
 import { type LandedWork, type Losses, lossesOf } from "./proof.js";
-import { holdCommit } from "./worktree.js";
 
 export interface LandingRequest {
   /** A checkout of the repository. */

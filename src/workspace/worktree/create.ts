@@ -6,7 +6,7 @@ import { capture } from "../../process/run.js";
 import { createRedactor } from "../../records/redact.js";
 import { withoutCredentials } from "../credentials.js";
 import { git, gitFolders, headCommit, namesIn, quietEnvironment, repositoryRoot, someOf } from "../git.js";
-import { removeOwnWorktree } from "../landing/worktree.js";
+import { removeOwnWorktree } from "../landing/checkout.js";
 import { notIgnored, oneLine, ownGit, requireFreeName, type Worktree, whatIsAt } from "./worktree.js";
 
 /** How a new worktree is made ready. */

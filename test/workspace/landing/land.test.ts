@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
+import { removeOwnWorktree } from "../../../src/workspace/landing/checkout.js";
 import { type LandingRequest, land } from "../../../src/workspace/landing/land.js";
 import { landingMessage } from "../../../src/workspace/landing/merge.js";
-import { removeOwnWorktree } from "../../../src/workspace/landing/worktree.js";
 import { createProject, type Project } from "../../kit.js";
 import { everythingOf } from "./kit.js";
 

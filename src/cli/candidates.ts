@@ -17,7 +17,8 @@ interface Position {
 export async function candidates(program: Command, words: string[], sources: Sources): Promise<Candidate[]> {
   const word = words.at(-1) ?? "";
   const start: Position = { command: program, given: [], operands: 0 };
-  const known = { command: async () => commandsOf(program), ...sources };
+  // Elsewhere a command is one of the shell.
+  const known = words[0] === "help" ? { command: async () => commandsOf(program), ...sources } : sources;
   const offered = await offers(words.slice(0, -1).reduce(next, start), word, known);
   return offered.filter(({ value }) => value.startsWith(":") || value.startsWith(word));
 }

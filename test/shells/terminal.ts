@@ -67,6 +67,11 @@ export async function typed(p: Project, shell: string, keys: string[]): Promise<
   }
 }
 
+/** Those of INSERTED whose keys match. */
+export function insertedFor(keys: RegExp): Record<string, string> {
+  return Object.fromEntries(Object.entries(INSERTED).filter(([typed]) => keys.test(typed)));
+}
+
 /** The same in every shell that quotes with a backslash. */
 export const INSERTED: Record<string, string> = {
   "ralph com\t": "ralph completion ",

@@ -229,39 +229,38 @@ describe("bad input", () => {
   const PASSED = { passes: true, notes: "n" };
   const CIRCLE = [story("A", { dependsOn: ["B"] }), story("B", { dependsOn: ["A"] })];
 
-  it.each<[unknown, string[], string]>([
-    ['{\n  "project": "p",\n}', [], "ralph/tasks.json is not valid JSON: unexpected } at line 3, column 1"],
+  const WRONG: [list: unknown, flags: string, message: string][] = [
+    ['{\n  "project": "p",\n}', "", "ralph/tasks.json is not valid JSON: unexpected } at line 3, column 1"],
     [
       tasks(story("A", { priority: "x" as never })),
-      [],
+      "",
       'tasks.json: Story A: priority must be a number, but is "x"',
     ],
-    [tasks(...CIRCLE), [], "Story A: dependsOn has a cycle: A → B → A"],
-    [tasks(), [], "ralph/tasks.json: userStories is empty"],
-    [tasks(story("A", PASSED)), [], "Story A has passes=true but reviewStatus is 'null'"],
-    [tasks(story("A", PASSED)), [], "continue with --skip-review"],
-    [tasks(story()), ["--review-cap", "0"], "--review-cap 0: expected a whole number of at least 1"],
-    [tasks(story()), ["--ralph-dir", "none"], "no none folder in"],
-    [tasks(story()), ["--ralph-dir", "../x"], "--ralph-dir ../x: expected a folder inside the project"],
-    [tasks(story()), ["-d", "none"], "no such project folder: none"],
-    [tasks(story()), ["--reviewer-agent", "nobody"], "agent not found: nobody"],
-    [tasks(story()), ["--reviewer-agent", "claude", "--skip-review"], "--reviewer-agent exclude each other"],
-  ])("%j %j is exit 2 and starts nothing: %s", async (list, args, message) => {
-    const p = project(list, args.includes("nobody"));
-    p.agent([{ text: "x" }]);
-    const { code, stdout, stderr } = await p.ralph("stories", "run", ...args);
-    expect([code, stdout, stderr.trimEnd().split("\n").length]).toEqual([2, "", 1]);
-    expect(stderr).toContain(message);
-    expect([p.calls(), p.exists(".ralph-active")]).toEqual([0, false]);
-  });
+    [tasks(...CIRCLE), "", "Story A: dependsOn has a cycle: A → B → A"],
+    [tasks(), "", "ralph/tasks.json: userStories is empty"],
+    [tasks(story("A", PASSED)), "", "Story A has passes=true but reviewStatus is 'null'"],
+    [tasks(story("A", PASSED)), "", "continue with --skip-review"],
+    [tasks(story()), "--review-cap 0", "--review-cap 0: expected a whole number of at least 1"],
+    [tasks(story()), "--ralph-dir none", "no none folder in"],
+    [tasks(story()), "--ralph-dir ../x", "--ralph-dir ../x: expected a folder inside the project"],
+    [tasks(story()), "-d none", "no such project folder: none"],
+    [tasks(story()), "--reviewer-agent nobody", "agent not found: nobody"],
+    [tasks(story()), "--reviewer-agent claude --skip-review", "--reviewer-agent exclude each other"],
+  ];
 
-  it("no repository is exit 2", async () => {
-    const p = createProject({ git: false });
+  it("is one line, exit 2, and starts nothing", async () => {
+    const p = project();
     p.agent([{ text: "x" }]);
-    await p.ralph("stories", "init");
+    for (const [list, flags, message] of WRONG) {
+      p.write(TASKS, typeof list === "string" ? list : JSON.stringify(list));
+      const { code, stdout, stderr } = await p.ralph("stories", "run", ...flags.split(" ").filter(Boolean));
+      expect.soft([code, stdout, stderr], message).toEqual([2, "", expect.stringMatching(/^.+\n$/)]);
+      expect.soft(stderr).toContain(message);
+    }
     p.write(TASKS, JSON.stringify(tasks(story())));
-    const { code, stderr } = await p.ralph("stories", "run");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("not a git repository")]);
+    p.sh("rm -r .git");
+    expect((await p.ralph("stories", "run")).stderr).toContain("not a git repository");
+    expect([p.calls(), p.exists(".ralph-active")]).toEqual([0, false]);
   });
 });
 

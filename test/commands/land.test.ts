@@ -153,23 +153,20 @@ describe("ralph land", () => {
     expect(everythingOf(p)).toEqual(before);
   });
 
-  it.each<[what: string, script: string, flags: string[], message: string]>([
-    ["into a branch that does not exist", ":", ["--into", "nowhere"], "there is no branch nowhere"],
-    ["into what is no name", ":", ["--into", ""], '--into "": not a name for a branch'],
-    ["into its own branch", ":", ["--into", "ralph/w"], "is the branch of"],
-    [
-      "a run whose branch is gone",
-      "git worktree remove --force ../project-worktrees/w; git branch -qD ralph/w",
-      [],
-      "the branch ralph/w of",
-    ],
-  ])("refuses %s", async (_, script, flags, message) => {
+  it("refuses a branch that is not there, what is no name, the run's own branch, and one that is gone", async () => {
     await finished();
-    p.sh(script);
-    const before = everythingOf(p, "");
-    const { code, stderr } = await p.ralph("land", ...flags);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
-    expect(everythingOf(p, "")).toEqual(before);
+    const gone = "git worktree remove --force ../project-worktrees/w; git branch -qD ralph/w";
+    for (const [script, flags, message] of [
+      [":", ["--into", "nowhere"], "there is no branch nowhere"],
+      [":", ["--into", ""], '--into "": not a name for a branch'],
+      [":", ["--into", "ralph/w"], "is the branch of"],
+      [gone, [], "the branch ralph/w of"],
+    ] as const) {
+      p.sh(script);
+      const before = everythingOf(p, "");
+      const { code, stderr } = await p.ralph("land", ...flags);
+      expect([code, stderr, everythingOf(p, "")]).toEqual([2, expect.stringContaining(message), before]);
+    }
   });
 
   it("refuses a run that failed, one without a worktree, and one from a detached HEAD", async () => {

@@ -130,56 +130,21 @@ export const demo = report({
   ],
 });
 
-const NIGHT_CHECKS = [
-  "npm test",
-  "npm run lint",
-  "npm run types",
-  "npm run build -- --mode production",
-  "cargo test --workspace --all-features -- --test-threads=2",
-];
+const NIGHT_CHECKS = ["npm test", "cargo test --workspace --all-features -- --test-threads=2"];
 
 function nightIteration(number: number): IterationReport {
-  const agentMs = (3 + ((number * 7) % 11)) * MINUTE;
-  const checks = NIGHT_CHECKS.map((command, index) =>
-    check(command, {
-      passed: (number * 13 + index * 29) % 40 < number,
-      timedOut: number === 9 && index === 4,
-      exitCode: index + 1,
-      durationMs: (index + 1) * 7 * SECOND,
-    }),
-  );
-  const passed = checks.every((one) => one.passed);
+  const startedAt = at(number * 12 * MINUTE + (number > 20 ? 9 * 60 * MINUTE : 0));
+  if (number === 40) return iteration(number, { ...failing, startedAt, finished: false, durationMs: 0 });
+  const error = number === 14 ? "exit code 1: API Error: 529 Overloaded" : null;
+  const timedOut = number === 9;
+  const checks = NIGHT_CHECKS.map((name, at) => check(name, { passed: number % 3 === at, timedOut }));
   return iteration(number, {
-    ...spent(0.2 + ((number * 17) % 23) / 10, { tools: 10 + (number % 30), toolErrors: number % 3 }),
-    startedAt: at(number * 12 * MINUTE + (number > 20 ? 9 * 60 * MINUTE : 0)),
-    durationMs: agentMs + 105 * SECOND,
-    agentMs,
-    passed,
-    reason: passed ? "no completion response" : "checks failed",
-    finalMessage: `Iteration ${number}: I moved the price rules out of the cart and wrote a test for each of them.\n\nWhat is left:\n- currencies with three decimals\n- the import of old orders`,
-    checks,
-    ...(number === 14 && agentFailure()),
-    ...(number === 40 && {
-      finished: false,
-      passed: false,
-      reason: "",
-      durationMs: 0,
-      checks: [],
-      finalMessage: "",
-    }),
+    ...{ ...failing, ...spent(0.2, { tools: 10 + number, toolErrors: number % 3 }), startedAt, error },
+    durationMs: (number % 11) * MINUTE + 105 * SECOND,
+    agentMs: (number % 11) * MINUTE,
+    finalMessage: `Iteration ${number}: I moved the price rules.\n\nWhat is left:\n- the import of old orders`,
+    checks: error === null ? checks : [],
   });
-}
-
-function agentFailure(): Partial<IterationReport> {
-  const error = "exit code 1: API Error: 529 Overloaded";
-  return {
-    error,
-    passed: false,
-    reason: `agent failed: ${error}`,
-    checks: [],
-    finalMessage: "",
-    costUsd: null,
-  };
 }
 
 /** 40 iterations with a long pause, a failed agent and a last one that was cut off. */
@@ -202,14 +167,9 @@ export const night = report({
 });
 
 function fileChange(index: number): FileChange {
-  const change = (["modified", "added", "deleted", "modified"] as const)[index % 4] ?? "modified";
-  const isBinary = index % 17 === 5;
-  return {
-    path: `packages/${["cart", "prices", "orders"][index % 3]}/src/rules/rule-${index}${isBinary ? ".png" : ".ts"}`,
-    change,
-    added: isBinary ? null : change === "deleted" ? 0 : 5 + ((index * 31) % 170),
-    removed: isBinary ? null : change === "added" ? 0 : (index * 13) % 90,
-  };
+  const change = (["modified", "added", "deleted"] as const)[index % 3] ?? "modified";
+  const lines = index % 17 === 5 ? null : index;
+  return { path: `packages/cart/src/rules/rule-${index}.ts`, change, added: lines, removed: lines };
 }
 
 /** Every way out of text that we know. */

@@ -157,13 +157,15 @@ export function createProject(options: { git?: boolean } = {}) {
   };
 }
 
-/** A project whose agent is the scripted one. */
-export function claudeProject(...steps: Step[]): Project {
+/** A project whose agent is the scripted one, with more settings. */
+export function projectWith(settings: object, ...steps: Step[]): Project {
   const p = createProject();
-  p.settings({ agent: { command: "claude" } });
+  p.settings({ agent: { command: "claude" }, ...settings });
   p.agent(steps);
   return p;
 }
+
+export const claudeProject = (...steps: Step[]): Project => projectWith({}, ...steps);
 
 let repository: string | undefined;
 

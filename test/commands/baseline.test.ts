@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BaselineCheck, LoopEvent } from "../../src/events.js";
 import { witnessOf } from "../../src/records/result.js";
-import { createProject, eventually, type Project, type Step } from "../kit.js";
+import { claudeProject, eventually, type Project, type Step } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 
 const CHECKS = ["echo no one; test -f one", "test -f two", "test -f three", "true"];
@@ -11,10 +11,8 @@ const FLAGS = CHECKS.flatMap((check) => ["--check", check]);
 
 /** One fails and is mended, one passes and is broken, one fails and stays so, one passes. */
 function project(...steps: Step[]): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" } });
+  const p = claudeProject(...steps);
   p.write("two", "");
-  p.agent(steps);
   return p;
 }
 

@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
-import { createProject, type Project, type Step } from "../kit.js";
+import { type Project, projectWith, type Step } from "../kit.js";
 
 function project(settings: object, ...steps: Step[]): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" }, ...settings });
+  const p = projectWith(settings, ...steps);
   p.write("src/a", "1");
-  p.agent(steps);
   return p;
 }
 

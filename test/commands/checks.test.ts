@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createProject, type Project, type Result } from "../kit.js";
+import { type Project, projectWith, type Result } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 import { APPROVE, IMPLEMENT, project as stories } from "./stories-kit.js";
 
 const DONE = { text: "COMPLETE\n<response>DONE</response>" };
-
-function project(settings: object): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" }, ...settings });
-  p.agent([DONE]);
-  return p;
-}
 
 const commands = ({ events }: Result): string[] =>
   events.flatMap((event) => (event.type === "check.finished" ? [event.command] : []));
@@ -20,13 +13,16 @@ describe.each([
   ["loop", ["loop", "task"]],
 ])("the project's checks in ralph %s", (_, words) => {
   it("count, whatever their form, and --check adds one", async () => {
-    const p = project({ checks: ["test -d .", { name: "a name", command: "true", timeout: "1m" }] });
+    const p = projectWith(
+      { checks: ["test -d .", { name: "a name", command: "true", timeout: "1m" }] },
+      DONE,
+    );
     const result = await p.ralph(...words, "--check", "test -e .", "--check", "true", "--json");
     expect([result.code, commands(result)]).toEqual([0, ["test -d .", "true", "test -e ."]]);
   });
 
   it("have an older name, and are left out with --no-project-checks", async () => {
-    const p = project({ guardrails: [{ command: "false" }] });
+    const p = projectWith({ guardrails: [{ command: "false" }] }, DONE);
     const flags = ["--no-project-checks", "--check", "true", "--json"];
     const result = await p.ralph(...words, ...flags);
     expect([result.code, commands(result)]).toEqual([0, ["true"]]);
@@ -34,7 +30,7 @@ describe.each([
   });
 
   it("are ended after --check-timeout, unless they have a time limit of their own", async () => {
-    const p = project({ checks: ["sleep 60", { command: "sleep 0.1 && exit 3", timeout: "1m" }] });
+    const p = projectWith({ checks: ["sleep 60", { command: "sleep 0.1 && exit 3", timeout: "1m" }] }, DONE);
     const { events } = await p.ralph(...words, "--check-timeout", "1", "-n", "1", "--json");
     const ends = events.flatMap((event) => (event.type === "check.finished" ? [event] : []));
     expect(ends.map(({ timedOut, exitCode }) => [timedOut, exitCode])).toEqual([
@@ -44,7 +40,7 @@ describe.each([
   });
 
   it("are called by their names, and checks everywhere", async () => {
-    const p = project({ checks: [{ name: "unit tests", command: "false" }] });
+    const p = projectWith({ checks: [{ name: "unit tests", command: "false" }] }, DONE);
     const first = await p.ralph(...words, "-n", "1");
     expect(first.stdout).toContain("Check: unit tests (false)\n");
     const resumed = await p.ralph("resume", "-n", "2");
@@ -91,7 +87,7 @@ describe("limits of the settings", () => {
     ["loop, where its own section wins", ["loop", "task", "--check", "false"], 3],
   ])("count for ralph %s", async (_, words, iterations) => {
     const loop = iterations === 3 ? { loop: { max_iterations: 3, max_cost: null } } : {};
-    const p = project({ maxIterations: 2, maxCost: 40, maxTime: "2h", ...loop });
+    const p = projectWith({ maxIterations: 2, maxCost: 40, maxTime: "2h", ...loop }, DONE);
     const { code, events } = await p.ralph(...words, "--json", "--stuck-after", "0");
     const [started] = events;
     expect([code, started]).toMatchObject([
@@ -104,14 +100,18 @@ describe("limits of the settings", () => {
   });
 
   it("come from the user's own file, too", async () => {
-    const p = project({});
+    const p = projectWith({}, DONE);
     await p.ralph("config", "set", "maxIterations", "1", "--user");
     const { finished } = await p.ralph("loop", "task", "--check", "false", "--json");
     expect([finished.reason, finished.iterations]).toEqual(["max_iterations", 1]);
   });
 
   it("are no reason to run a loop without a check", async () => {
-    const { code, stderr } = await project({ checks: ["true"] }).ralph("loop", "t", "--no-project-checks");
+    const { code, stderr } = await projectWith({ checks: ["true"] }, DONE).ralph(
+      "loop",
+      "t",
+      "--no-project-checks",
+    );
     expect([code, stderr]).toEqual([2, expect.stringContaining("no check was given")]);
   });
 });

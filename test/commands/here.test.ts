@@ -1,21 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, type Step } from "../kit.js";
+import { claudeProject } from "../kit.js";
 
 const DONE = { text: "<response>DONE</response>" };
 const ASKS = { text: "<promise>BLOCKED: which port?</promise>" };
 
-function project(...steps: Step[]) {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" } });
-  p.agent(steps);
-  return p;
-}
-
 describe("without a name, a command takes the run of this folder", () => {
   it("that has ended", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     await p.ralph("run", "-p", "a", "--name", "one");
     const status = await p.ralph("status");
     expect([status.code, status.stdout]).toEqual([1, expect.stringContaining("Ralph Loop: one\n")]);
@@ -25,7 +18,7 @@ describe("without a name, a command takes the run of this folder", () => {
   });
 
   it("that asks", async () => {
-    const p = project(ASKS, DONE);
+    const p = claudeProject(ASKS, DONE);
     await p.ralph("run", "-p", "a", "--name", "one");
     expect((await p.ralph("answer", "8080")).stdout).toBe("answered; ralph resume one continues it\n");
     expect((await p.ralph("resume")).code).toBe(0);
@@ -33,7 +26,7 @@ describe("without a name, a command takes the run of this folder", () => {
   });
 
   it("that is running", async () => {
-    const p = project({ text: "x", sleepMs: 60_000 });
+    const p = claudeProject({ text: "x", sleepMs: 60_000 });
     const run = p.start(["run", "-p", "a", "--json", "--name", "one", "--no-inhibit"]);
     await run.until((output) => output.includes("agent.started"));
     const said = async (...words: string[]) => {
@@ -67,7 +60,7 @@ describe("without a name, a command takes the run of this folder", () => {
   });
 
   it("and says which there are where several are running", async () => {
-    const p = project({ text: "x", sleepMs: 60_000 });
+    const p = claudeProject({ text: "x", sleepMs: 60_000 });
     const runs = await Promise.all(
       ["one", "two"].map(async (name) => {
         const run = p.start(["run", "-p", "a", "--json", "--worktree", "--name", name, "--no-inhibit"]);
@@ -88,7 +81,7 @@ describe("without a name, a command takes the run of this folder", () => {
 
 describe("last", () => {
   it("is the latest run of this folder, and elsewhere the latest of all", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     await p.ralph("run", "-p", "a", "--name", "one");
     const sub = join(p.dir, "sub");
     mkdirSync(sub);
@@ -99,14 +92,14 @@ describe("last", () => {
   });
 
   it("is nothing where there was no run", async () => {
-    const { code, stderr } = await project().ralph("report", "last");
+    const { code, stderr } = await claudeProject().ralph("report", "last");
     expect([code, stderr]).toEqual([2, 'ralph: error: no run yet (ralph run "TEXT" starts one)\n']);
   });
 });
 
 describe("ralph logs", () => {
   it("follows a run until it ends", async () => {
-    const p = project({ text: "first", sleepMs: 300 }, DONE);
+    const p = claudeProject({ text: "first", sleepMs: 300 }, DONE);
     const run = p.start(["run", "-p", "a", "--name", "one", "--no-inhibit"]);
     await run.until((output) => output.includes("Iteration 1/10"));
     const logs = await p.start(["logs", "one", "--follow"]).result;
@@ -116,7 +109,7 @@ describe("ralph logs", () => {
   });
 
   it("shows so many lines from the end, and the iterations alone", async () => {
-    const p = project({ text: "first" }, DONE);
+    const p = claudeProject({ text: "first" }, DONE);
     await p.ralph("run", "-p", "a", "--name", "one");
     const { stdout } = await p.ralph("logs", "one", "--lines", "2");
     expect(stdout.trimEnd().split("\n")).toHaveLength(2);
@@ -131,7 +124,7 @@ it.each([
   ["status oen", "no worker or run is called oen (did you mean one? ralph ls lists the workers"],
   ["clean one", "one is a run, not a worker: its records stay"],
 ])("ralph %s is one line that says what to do", async (line, message) => {
-  const p = project(DONE);
+  const p = claudeProject(DONE);
   await p.ralph("run", "-p", "a", "--name", "one");
   const { code, stderr } = await p.ralph(...line.split(" "));
   expect(code).toBe(2);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hiddenFiles } from "../../src/run/hidden.js";
-import { createProject, type Project, type Step } from "../kit.js";
+import { claudeProject, createProject, type Project, type Step } from "../kit.js";
 import { story, tasks } from "../recipes/stories/samples.js";
 import { APPROVE, FIX, IMPLEMENT, REJECT, project as storiesProject } from "./stories-kit.js";
 
@@ -22,13 +22,6 @@ const hiddenLog = (p: Project): string =>
 
 const found = (p: Project): string => readFileSync(join(p.home, "found"), "utf8");
 
-function project(...steps: Step[]): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" } });
-  p.agent(steps);
-  return p;
-}
-
 /** Does nothing the first time, looks around the second time, and then does the work. */
 const STEPS: Step[] = [
   { bash: HUNT, text: DONE },
@@ -42,7 +35,7 @@ describe("a hidden check", () => {
     ["run", ["run", "-p", "x", "-n", "3"]],
     ["loop", ["loop", "x", "--check", "true", "-n", "3", "--baseline", "--confirm", "1"]],
   ])("decides in ralph %s, and no agent finds its command", async (_, args) => {
-    const p = project(...STEPS);
+    const p = claudeProject(...STEPS);
     const { code, events, stdout } = await p.start([...args, ...HIDDEN, "--json"]).result;
     expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
     expect(found(p)).toContain("ralph");
@@ -59,7 +52,7 @@ describe("a hidden check", () => {
   });
 
   it("is shown to people when the run has ended, and is known in the receipt by its digest alone", async () => {
-    const p = project(...STEPS);
+    const p = claudeProject(...STEPS);
     await p.ralph("run", "-p", "x", "-n", "3", ...HIDDEN);
     expect(readFileSync(hiddenLog(p), "utf8")).toBe(`$ ${CHECK}\n${SECRET}\n`);
     expect((await p.ralph("report")).stdout).toMatch(/ {2}hidden check 1 +✗✓\n/);
@@ -72,7 +65,7 @@ describe("a hidden check", () => {
   });
 
   it("leaves the visible checks in the receipt and the report, also when all of them are confirmed", async () => {
-    const p = project({ bash: "touch made", text: DONE });
+    const p = claudeProject({ bash: "touch made", text: DONE });
     const { code, stdout } = await p.start([
       "run",
       "-p",
@@ -105,7 +98,7 @@ describe("a hidden check", () => {
   });
 
   it("is the last word on the last state of a pipeline", async () => {
-    const p = project(...STEPS);
+    const p = claudeProject(...STEPS);
     p.write("s.md", "A spec.\n");
     p.write(".ralph/pipeline.yaml", YAML);
     p.sh("git add -A && git commit -qm spec");
@@ -120,7 +113,7 @@ describe("a hidden check", () => {
   });
 
   it("is given again to a run that goes on, because ralph keeps no copy of it", async () => {
-    const p = project({ text: DONE }, { bash: `${HUNT}; touch made`, text: DONE });
+    const p = claudeProject({ text: DONE }, { bash: `${HUNT}; touch made`, text: DONE });
     const first = await p.start(["run", "-p", "x", "-n", "1", ...HIDDEN, "--json"]).result;
     expect(existsSync(hiddenLog(p))).toBe(true);
     const { run } = first.finished;
@@ -137,7 +130,7 @@ describe("a hidden check", () => {
   });
 
   it("leaves nothing that the agent of a later run finds", async () => {
-    const p = project({ text: DONE }, { bash: `${HUNT}; touch made`, text: DONE });
+    const p = claudeProject({ text: DONE }, { bash: `${HUNT}; touch made`, text: DONE });
     const run = (): Promise<{ code: number | null }> =>
       p.start(["run", "-p", "x", "-n", "1", ...HIDDEN]).result;
     expect(await run()).toMatchObject({ code: 1 });
@@ -147,7 +140,7 @@ describe("a hidden check", () => {
 
   it("is not seen by what an agent left, not even by what dropped its environment and its parent", async () => {
     const look = 'while :; do cat /proc/[0-9]*/cmdline >> "$0"; sleep 0.01; done 2> /dev/null';
-    const p = project({
+    const p = claudeProject({
       bash: `touch made; (env -i setsid sh -c '${look}' "$HOME/found" > /dev/null 2>&1 & echo $! > "$HOME/pid")
         until test -s "$HOME/found"; do sleep 0.02; done`,
       text: DONE,
@@ -159,7 +152,7 @@ describe("a hidden check", () => {
   });
 
   it("is not seen by the agent of another lane, which stands still meanwhile", async () => {
-    const p = project();
+    const p = claudeProject();
     const script = p.write("../SecretScript.sh", "sleep 0.3; test -f made");
     const finish = "touch made; git add -A; git commit -qm made; echo COMPLETE";
     p.program(
@@ -188,7 +181,7 @@ describe("a hidden check", () => {
   });
 
   it("may be of the settings and have a name; where agents can read them, ralph warns", async () => {
-    const p = project({ text: DONE }, { bash: "touch made", text: DONE });
+    const p = claudeProject({ text: DONE }, { bash: "touch made", text: DONE });
     const hiddenChecks = [{ name: "edge cases", command: CHECK }];
     p.write("../home/.ralph/settings.json", JSON.stringify({ hiddenChecks }));
     const { code, stderr } = await p.ralph("run", "-p", "x", "-n", "2");
@@ -202,7 +195,7 @@ describe("a hidden check", () => {
 });
 
 it("has a unique name", async () => {
-  const p = project({ text: DONE });
+  const p = claudeProject({ text: DONE });
   const hiddenChecks = ["true", "test -d ."].map((command) => ({ name: "same", command }));
   p.settings({ agent: { command: "claude" }, hiddenChecks });
   expect(await p.ralph("run", "-p", "x")).toMatchObject({
@@ -238,7 +231,7 @@ it("hides the files of hidden checks from a sandbox, with what lies beside them,
 
 describe("--require-witness", () => {
   it("succeeds where a check went from red to green, and says which", async () => {
-    const p = project({ bash: "touch made", text: DONE });
+    const p = claudeProject({ bash: "touch made", text: DONE });
     const args = ["--check", "test -f made", "--check", "true"];
     const { code, stdout } = await p.ralph("run", "-p", "x", "--require-witness", ...args);
     expect(code).toBe(0);
@@ -253,7 +246,7 @@ describe("--require-witness", () => {
   });
 
   it("fails where no check had failed before, and names them", async () => {
-    const p = project({ text: DONE });
+    const p = claudeProject({ text: DONE });
     const args = ["--check", "true", "--require-witness", "-n", "5", "--json"];
     const { code, finished } = await p.ralph("run", "-p", "x", ...args);
     expect({ code, calls: p.calls(), reason: finished.reason }).toEqual({

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, type Project } from "../kit.js";
+import { createProject, type Project, projectWith } from "../kit.js";
 
 /** An agent that has a full context, asks its http hooks as Claude Code does, and writes down what it heard. */
 const AGENT = `#!/usr/bin/env node
@@ -154,9 +154,10 @@ describe("an agent with hooks that ralph has started", () => {
   });
 
   it("is not asked for a commit message with hooks", async () => {
-    const p = createProject();
-    p.settings({ agent: { command: "claude" }, scm: { command: "git", tasks: ["commit"] } });
-    p.agent([{ text: "<response>DONE</response>", bash: "touch a" }]);
+    const p = projectWith(
+      { scm: { command: "git", tasks: ["commit"] } },
+      { text: "<response>DONE</response>", bash: "touch a" },
+    );
     await p.ralph("run", "-p", "x");
     const text = [1, 2].map((call) => p.args(call)).find((args) => args.includes("text"));
     expect(text).not.toContain("--settings");

@@ -1,18 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject } from "../kit.js";
+import { claudeProject, createProject } from "../kit.js";
 
 const DONE = { text: "<response>DONE</response>" };
 const ASKS = { text: "<promise>BLOCKED: which port?</promise>" };
 const TWO_WORDS = /^[a-z]+-[a-z]+$/;
-
-function project(...steps: { text: string }[]) {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" } });
-  p.agent(steps);
-  return p;
-}
 
 function specs(p: ReturnType<typeof createProject>): { id: string; name: string }[] {
   const runs = join(p.home, ".ralph/runs");
@@ -21,7 +14,7 @@ function specs(p: ReturnType<typeof createProject>): { id: string; name: string 
 
 describe("the name of a run", () => {
   it("is two words, in its record, its first line, its summary and the lists", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     const { stdout } = await p.ralph("run", "-p", "a");
     const [{ id, name } = { id: "", name: "" }] = specs(p);
     expect(name).toMatch(TWO_WORDS);
@@ -33,7 +26,7 @@ describe("the name of a run", () => {
   });
 
   it("is what --name says, and is accepted in place of the id", async () => {
-    const p = project(ASKS, DONE);
+    const p = claudeProject(ASKS, DONE);
     const { stdout } = await p.ralph("run", "-p", "a", "--name", "port");
     expect(stdout).toContain('ralph answer port "TEXT"');
     expect(stdout).toContain("ralph resume port\n");
@@ -44,7 +37,7 @@ describe("the name of a run", () => {
   });
 
   it("goes to the latest run that wants it", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     await p.ralph("run", "-p", "first", "--name", "night");
     await p.ralph("run", "-p", "second", "--name", "night");
     expect((await p.ralph("report", "night")).stdout).toContain("second");
@@ -53,7 +46,7 @@ describe("the name of a run", () => {
   });
 
   it("is not taken from a run that is running", async () => {
-    const p = project({ text: "x" });
+    const p = claudeProject({ text: "x" });
     const run = p.start(["loop", "a", "--check", "sleep 60", "--name", "night"]);
     await run.until((output) => output.includes("sleep 60"));
     const other = createProject();
@@ -66,7 +59,7 @@ describe("the name of a run", () => {
   });
 
   it("names the worktree and its branch", async () => {
-    const p = project(DONE);
+    const p = claudeProject(DONE);
     await p.ralph("run", "-p", "a", "--name", "port", "--worktree");
     expect(p.sh("git branch --list ralph/port")).toContain("ralph/port");
   });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { LoopEvent } from "../../src/events.js";
-import { createProject, type Project, type Step } from "../kit.js";
+import { claudeProject, type Project, type Step } from "../kit.js";
 import { ASKS, BLOCKED, LIMITED, NETS, prepared, RECIPES } from "./nets-kit.js";
 
 const DONE = "<response>DONE</response>\nCOMPLETE";
@@ -19,20 +19,13 @@ function limited(more: Record<string, unknown> = {}): Step {
   };
 }
 
-function project(steps: Step[]): Project {
-  const p = createProject();
-  p.agent(steps);
-  p.settings({ agent: { command: "claude" } });
-  return p;
-}
-
 function idOf(p: Project): string {
   return p.runFolder().split("/").at(-1) as string;
 }
 
 describe("a usage limit", () => {
   it("is waited for, also by the process after kill -9", async () => {
-    const p = project([limited(), { text: DONE }]);
+    const p = claudeProject(limited(), { text: DONE });
     const first = p.start(["run", "-p", "x", "--json"]);
     await first.until((output) => output.includes('"limit.waiting"'));
     first.child.kill("SIGKILL");
@@ -61,7 +54,7 @@ describe("a usage limit", () => {
   });
 
   it("is shown by ralph ls, status and logs, with its end, and can be paused", async () => {
-    const p = project([limited()]);
+    const p = claudeProject(limited());
     const run = p.start(["run", "-p", "x", "--json", "--name", "night"]);
     await run.until((output) => output.includes('"limit.waiting"'));
     const [listed, status] = await Promise.all([
@@ -91,14 +84,12 @@ describe("a usage limit", () => {
 
   it("is paid extra usage in the midst of the work: the agent is ended at once, and nothing is charged", async () => {
     const overage = { status: "allowed", resetsAt: inTwoHours(), isUsingOverage: true };
-    const p = project([
-      {
-        bash: "echo half > work",
-        raw: [{ type: "rate_limit_event", rate_limit_info: overage }],
-        sleepMs: 60_000,
-        text: DONE,
-      },
-    ]);
+    const p = claudeProject({
+      bash: "echo half > work",
+      raw: [{ type: "rate_limit_event", rate_limit_info: overage }],
+      sleepMs: 60_000,
+      text: DONE,
+    });
     const run = p.start(["run", "-p", "x", "--json"]);
     await run.until((output) => output.includes('"limit.waiting"'));
     run.child.kill("SIGINT");
@@ -115,7 +106,7 @@ describe("a usage limit", () => {
     const overage = { status: "allowed", resetsAt: inTwoHours(), isUsingOverage: true };
     const last = { type: "rate_limit_event", rate_limit_info: overage };
     const result = { type: "result", subtype: "success", is_error: false, result: "half" };
-    const p = project([{ onlyRaw: true, raw: [result, last] }]);
+    const p = claudeProject({ onlyRaw: true, raw: [result, last] });
     const run = p.start(["run", "-p", "x", "--json"]);
     await run.until((output) => output.includes('"limit.waiting"'));
     run.child.kill("SIGINT");
@@ -126,7 +117,7 @@ describe("a usage limit", () => {
 
   it("is not paid extra usage with --allow-overage", async () => {
     const overage = { status: "allowed", isUsingOverage: true };
-    const p = project([{ raw: [{ type: "rate_limit_event", rate_limit_info: overage }], text: DONE }]);
+    const p = claudeProject({ raw: [{ type: "rate_limit_event", rate_limit_info: overage }], text: DONE });
     const { finished } = await p.ralph("run", "-p", "x", "--allow-overage", "--json");
     expect(finished).toMatchObject({ reason: "completed", iterations: 1 });
   });
@@ -136,7 +127,7 @@ describe("a question to a human", () => {
   const DECIDES: Step = { text: "Which one?\n<promise>DECIDE: Postgres or SQLite?</promise>" };
 
   it("stops the run, and goes on with the answer", async () => {
-    const p = project([DECIDES, { text: DONE }]);
+    const p = claudeProject(DECIDES, { text: DONE });
     const { stdout } = await p.ralph("run", "-p", "x", "--check", "true", "--name", "db");
     expect(stdout).toMatch(/question +Postgres or SQLite\?\n +answer +ralph answer \S+ "TEXT"\n/);
     const shown = await Promise.all([p.ralph("status", idOf(p)), p.ralph("runs"), p.ralph("report")]);
@@ -166,7 +157,7 @@ describe("a question to a human", () => {
   });
 
   it("in the last iteration needs one more, and has one answer: the last one", async () => {
-    const p = project([DECIDES]);
+    const p = claudeProject(DECIDES);
     const { stdout } = await p.ralph("run", "-p", "x", "-n", "1", "--name", "night");
     const goesOn = "ralph resume night --max-iterations N";
     expect(stdout).toMatch(new RegExp(`resume +${goesOn}\n`));

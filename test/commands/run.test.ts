@@ -2,21 +2,14 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { splitWords } from "../../src/words.js";
-import { createProject, type Project, type Step } from "../kit.js";
+import { claudeProject, createProject, projectWith, type Step } from "../kit.js";
 
 const DONE: Step = { text: "ok\n<response>DONE</response>" };
 const CLAUDE = { agent: { command: "claude" } };
 
-function project(settings: object, ...steps: Step[]): Project {
-  const created = createProject();
-  created.settings({ ...CLAUDE, ...settings });
-  created.agent(steps);
-  return created;
-}
-
 describe("ralph run: completion", () => {
   it("ends when the final message holds the completion response", async () => {
-    const p = project({}, { text: "not yet" }, DONE);
+    const p = claudeProject({ text: "not yet" }, DONE);
     const { code, finished } = await p.ralph("run", "-p", "go", "--json");
     expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
     expect(finished).toMatchObject({
@@ -29,12 +22,12 @@ describe("ralph run: completion", () => {
   });
 
   it("takes work that is finished in the last allowed iteration as success", async () => {
-    const p = project({}, { text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, DONE);
     expect((await p.ralph("run", "-p", "go", "-n", "2", "--max-cost", "0.02")).code).toBe(0);
   });
 
   it("ends as well when the done pattern matches the final message, after the checks", async () => {
-    const p = project(
+    const p = projectWith(
       { guardrails: [{ command: "test -f ok" }] },
       { text: "All tasks complete" },
       { bash: "touch ok", text: "All tasks complete" },
@@ -49,7 +42,7 @@ describe("ralph run: completion", () => {
 
 describe("ralph run: what it costs", () => {
   it("loads nothing that measures text where there is no terminal", async () => {
-    const p = project({}, DONE);
+    const p = claudeProject(DONE);
     const preload = join(p.root, "preload.cjs");
     writeFileSync(preload, "Intl.Segmenter = class { constructor() { throw new Error('measured'); } };");
     const { code, stderr } = await p.start(["run", "-p", "go"], {
@@ -59,7 +52,7 @@ describe("ralph run: what it costs", () => {
   });
 
   it("reads the settings of git once, and compares with a commit only after a change", async () => {
-    const p = project({});
+    const p = claudeProject();
     const log = join(p.root, "git.log");
     p.program("git", `#!/bin/sh\necho "$1" >> ${log}\nexec /usr/bin/git "$@"\n`);
     await p.ralph("loop", "go", "--agent", "/bin/echo hi", "--check", "false", "-n", "4");
@@ -71,7 +64,7 @@ describe("ralph run: what it costs", () => {
 
 describe("ralph run: checks", () => {
   it("folds a failure onto the next prompt in the form that the seed prescribes", async () => {
-    const p = project(
+    const p = projectWith(
       { guardrails: [{ command: "echo boom; test -f ok", failAction: "APPEND", hint: "make ok" }] },
       DONE,
       { bash: "touch ok", ...DONE },
@@ -95,7 +88,7 @@ describe("ralph run: checks", () => {
   });
 
   it("runs all of them after one failed, and folds in their order", async () => {
-    const p = project(
+    const p = projectWith(
       {
         guardrails: [
           { command: "echo one >&2; false", failAction: "APPEND" },
@@ -113,7 +106,7 @@ describe("ralph run: checks", () => {
   });
 
   it("replaces the prompt with REPLACE, and puts the iteration header before it", async () => {
-    const p = project(
+    const p = projectWith(
       { includeIterationCountInPrompt: true, guardrails: [{ command: "test -f ok", failAction: "REPLACE" }] },
       { text: "x" },
       { bash: "touch ok", ...DONE },
@@ -125,7 +118,7 @@ describe("ralph run: checks", () => {
   });
 
   it("forgets a failure that is mended", async () => {
-    const p = project(
+    const p = projectWith(
       { guardrails: [{ command: "test -f ok" }] },
       { text: "x" },
       { bash: "touch ok", text: "y" },
@@ -137,7 +130,7 @@ describe("ralph run: checks", () => {
 
   it("tells the end of an output that is too long, keeps hints and the log whole", async () => {
     const hint = "h".repeat(60);
-    const p = project(
+    const p = projectWith(
       { outputTruncateChars: 10, guardrails: [{ command: "printf 0123456789ABC; exit 1", hint }] },
       { text: "x" },
     );
@@ -149,7 +142,7 @@ describe("ralph run: checks", () => {
 
   it("names logs by a slug of the command, and a second one of the same name apart", async () => {
     const long = `true ${"a-b ".repeat(30)}`;
-    const p = project(
+    const p = projectWith(
       { guardrails: [{ command: "./mvnw -T 2C" }, { command: "./mvnw  -T=2C" }, { command: long }] },
       DONE,
     );
@@ -163,7 +156,10 @@ describe("ralph run: checks", () => {
   });
 
   it("fails one that does not end in time, with everything it started", async () => {
-    const p = project({ guardrails: [{ command: "setsid sleep 4711 & sleep 4711", timeout: "1s" }] }, DONE);
+    const p = projectWith(
+      { guardrails: [{ command: "setsid sleep 4711 & sleep 4711", timeout: "1s" }] },
+      DONE,
+    );
     const { code, events } = await p.ralph("run", "-p", "go", "-n", "2", "--json");
     const check = events.find((event) => event.type === "check.finished");
     expect({ code, check }).toMatchObject({ code: 1, check: { passed: false, timedOut: true } });
@@ -172,7 +168,7 @@ describe("ralph run: checks", () => {
   });
 
   it("adds --check commands after those of the settings", async () => {
-    const p = project({ guardrails: [{ command: "echo first" }] }, DONE);
+    const p = projectWith({ guardrails: [{ command: "echo first" }] }, DONE);
     const { events } = await p.ralph(
       ...splitWords("run -p go --check 'echo second' --check 'echo third' --json"),
     );
@@ -181,7 +177,7 @@ describe("ralph run: checks", () => {
   });
 
   it("leaves nothing in git status but what the agent did", async () => {
-    const p = project({ guardrails: [{ command: "true" }] }, DONE);
+    const p = projectWith({ guardrails: [{ command: "true" }] }, DONE);
     p.sh("git add -A && git commit -qm settings");
     await p.ralph("run", "-p", "go");
     expect(p.sh("git status --porcelain")).toBe("");
@@ -190,7 +186,7 @@ describe("ralph run: checks", () => {
 
 describe("ralph run: the prompt", () => {
   it("reads the prompt file anew for each iteration", async () => {
-    const p = project({}, { bash: "echo second > P.md", text: "x" }, DONE);
+    const p = claudeProject({ bash: "echo second > P.md", text: "x" }, DONE);
     p.write("P.md", "first\n");
     await p.ralph("run", "-f", "P.md", "--no-done-instruction");
     expect([p.prompt(1), p.prompt(2)]).toEqual(["first\n", "second\n"]);
@@ -199,7 +195,7 @@ describe("ralph run: the prompt", () => {
   it("says how to end, unless the prompt does, also where a failure replaces it", async () => {
     const guardrails = [{ command: "test -f ok", failAction: "REPLACE" }];
     const end = "end your final message with <response>READY</response> on a line of its own";
-    const p = project(
+    const p = projectWith(
       { completionResponse: "READY", guardrails },
       { text: "x", bash: 'echo "Say <response>ready</response>." >> P.md' },
       { text: "x", bash: "touch ok" },
@@ -215,13 +211,13 @@ describe("ralph run: the prompt", () => {
   });
 
   it("is left alone with --no-done-instruction", async () => {
-    const p = project({}, DONE);
+    const p = claudeProject(DONE);
     await p.ralph("run", "-p", "BASE", "--no-done-instruction");
     expect(p.prompt(1)).toBe("BASE");
   });
 
   it("says so and stops when the prompt file is gone", async () => {
-    const p = project({}, { bash: "rm P.md", text: "x" });
+    const p = claudeProject({ bash: "rm P.md", text: "x" });
     p.write("P.md", "first\n");
     const { code, finished } = await p.ralph("run", "-f", "./P.md", "--json");
     expect({ code, finished }).toMatchObject({
@@ -231,7 +227,7 @@ describe("ralph run: the prompt", () => {
   });
 
   it("brings prompts over 128 KiB to the agent, and keeps them out of its arguments", async () => {
-    const p = project({}, DONE);
+    const p = claudeProject(DONE);
     const prompt = "x".repeat(300_000);
     p.write("P.md", prompt);
     expect((await p.ralph("run", "-f", "P.md")).code).toBe(0);
@@ -283,7 +279,7 @@ describe("ralph run: settings", () => {
   });
 
   it("asks for the final answer alone with --no-stream-agent-output", async () => {
-    const p = project({}, DONE);
+    const p = claudeProject(DONE);
     const { code, stdout } = await p.ralph("run", "-p", "a", "--no-stream-agent-output");
     expect({ code, args: p.args(1) }).toEqual({
       code: 0,
@@ -427,7 +423,7 @@ describe("ralph run: SCM", () => {
 
 describe("ralph run: output", () => {
   it("writes events and nothing else to stdout with --json", async () => {
-    const p = project({ guardrails: [{ command: "echo noise" }] }, { bash: "echo x", ...DONE });
+    const p = projectWith({ guardrails: [{ command: "echo noise" }] }, { bash: "echo x", ...DONE });
     const { stdout, stderr } = await p.ralph("run", "-p", "a", "--json", "-V");
     const events = stdout
       .trimEnd()
@@ -448,7 +444,7 @@ describe("ralph run: output", () => {
   });
 
   it("tells every step on stderr with --verbose", async () => {
-    const p = project({ guardrails: [{ command: "echo noise" }] }, DONE);
+    const p = projectWith({ guardrails: [{ command: "echo noise" }] }, DONE);
     p.write(".ralph/settings.local.json", "{}");
     const { stderr } = await p.ralph("run", "-p", "the prompt <response>", "--verbose", "--no-inhibit");
     expect(stderr).toMatch(
@@ -471,7 +467,7 @@ describe("ralph run: output", () => {
   });
 
   it("shows the summary alone with --quiet", async () => {
-    const p = project({}, { bash: "touch new", ...DONE });
+    const p = claudeProject({ bash: "touch new", ...DONE });
     const { stdout } = await p.ralph("run", "-p", "a", "-q", "--no-emoji");
     expect(stdout.split("\n").map((line) => line.trim().split(/\s+/)[0])).toEqual([
       "[OK]",
@@ -500,13 +496,13 @@ describe("ralph run: output", () => {
   });
 
   it("goes on when its reader goes away", async () => {
-    const p = project({}, { text: "no" }, { text: "no" }, DONE);
+    const p = claudeProject({ text: "no" }, { text: "no" }, DONE);
     p.sh(`${process.execPath} ${join(import.meta.dirname, "../../bin/ralph.js")} run -p a | head -1`);
     expect(p.calls()).toBe(3);
   });
 
   it("keeps prompt, raw stream and events in the run's folder", async () => {
-    const p = project({}, DONE);
+    const p = claudeProject(DONE);
     await p.ralph("run", "-p", "the prompt", "--no-done-instruction");
     p.sh(`test "$(cat ${p.runFolder()}/iterations/001/prompt.md)" = "the prompt"`);
     expect(p.sh(`cat ${p.runFolder()}/iterations/001/agent.ndjson`)).toContain('"type":"result"');
@@ -514,7 +510,7 @@ describe("ralph run: output", () => {
   });
 
   it("hides secrets of the environment and known token shapes in all it writes and shows", async () => {
-    const p = project(
+    const p = projectWith(
       { guardrails: [{ command: "echo guard $MY_API_KEY; false" }] },
       {
         bash: "echo tool $MY_API_KEY",

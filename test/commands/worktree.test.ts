@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { splitWords } from "../../src/words.js";
-import { createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
+import { claudeProject, createProject, eventually, isAlive, type Project, type Step } from "../kit.js";
 
 const DONE: Step = { text: "All set.\n\nCOMPLETE" };
 const WORK: Step = { bash: "echo work > ok; mkdir -p deep; echo more > deep/new", ...DONE };
@@ -10,10 +10,8 @@ const TITLE = "Make it ok";
 const LOOP = ["loop", "Make it ok", "--check", "test -f ok"];
 
 function project(...steps: Step[]): Project {
-  const p = createProject();
-  p.sh("mkdir sub && echo s > sub/s && git add . && git commit -qm sub");
-  p.settings({ agent: { command: "claude" } });
-  p.agent(steps);
+  const p = claudeProject(...steps);
+  p.sh("mkdir sub && echo s > sub/s && git add sub && git commit -qm sub");
   return p;
 }
 

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { LoopEvent, RunFinished } from "../../src/events.js";
 import { initialState } from "../../src/records/run-state.js";
 import { type Notice, noticeOf } from "../../src/views/notify.js";
-import { createProject, type Project } from "../kit.js";
+import { projectWith, type Project } from "../kit.js";
 import { runFinished } from "./events.js";
 
 const DONE = { text: "<response>DONE</response>" };
@@ -39,10 +39,7 @@ async function webhook(status: number): Promise<{ address: string; posts: Post[]
 }
 
 function project(notify: object, ...steps: object[]): Project {
-  const p = createProject();
-  p.settings({ agent: { command: "claude" }, notify });
-  p.agent(steps.length === 0 ? [DONE] : steps);
-  return p;
+  return projectWith({ notify }, ...(steps.length === 0 ? [DONE] : steps));
 }
 
 function note(p: Project): unknown {

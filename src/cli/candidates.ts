@@ -13,11 +13,10 @@ interface Position {
   isUnknown?: boolean;
 }
 
-/** Completes the last word, from the commands and flags of the program itself. */
+/** Completes the last word, from the commands and flags of the program. A command is one of ralph after `help` alone. */
 export async function candidates(program: Command, words: string[], sources: Sources): Promise<Candidate[]> {
   const word = words.at(-1) ?? "";
   const start: Position = { command: program, given: [], operands: 0 };
-  // Elsewhere a command is one of the shell.
   const known = words[0] === "help" ? { command: async () => commandsOf(program), ...sources } : sources;
   const offered = await offers(words.slice(0, -1).reduce(next, start), word, known);
   return offered.filter(({ value }) => value.startsWith(":") || value.startsWith(word));

@@ -77,7 +77,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   /** Server and page; half of it is the page, whose markup takes a line for each tag. */
-  ui: { lines: 4541, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
+  ui: { lines: 4534, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
   /** Two engines, the fence in git, records to and fro, and the watch over a claim: each is a file. */
   fleet: {
     lines: 2901,
@@ -87,7 +87,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
 };
 
 const ENTRIES = ["src/start.cts", "src/main.ts", "src/index.ts"];
-const MOST_FILES = 358;
+const MOST_FILES = 360;
 const LONGEST_FILE = 300;
 
 const FILES = readdirSync("src", { recursive: true, encoding: "utf8" })

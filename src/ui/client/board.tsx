@@ -1,6 +1,6 @@
 import type { LaneCard, RunPage, StateCard, StoryCard } from "../api.js";
-import { money, plural } from "./parts.js";
-import { ChecksGrid, Iteration, Sign, Timeline } from "./shared.js";
+import { money, plural } from "./parts.jsx";
+import { ChecksGrid, Iteration, Sign, Timeline } from "./shared.jsx";
 import { pathOf } from "./store.js";
 
 const COLUMNS: [state: string, title: string][] = [

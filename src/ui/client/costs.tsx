@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { COST_KEYS, type CostKey, type CostRow, type CostSum } from "../../costs.js";
+import { COST_KEYS, type CostKey, type CostRow, type CostSum, formatCount } from "../../costs.js";
 import type { Costs } from "../api.js";
-import { formatCount, money, unknownWords } from "./parts.js";
-import { Empty, Loading } from "./parts.jsx";
+import { Empty, Loading, money, unknownWords } from "./parts.jsx";
 import { Totals } from "./shared.jsx";
 import { ask } from "./store.js";
 

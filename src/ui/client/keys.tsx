@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { Dialog } from "./parts.js";
+import { Dialog } from "./parts.jsx";
 import { go } from "./store.js";
 
 /** Rows that `j` and `k` lead through: links and buttons that are marked so. Without any, they scroll. */

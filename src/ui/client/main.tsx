@@ -1,9 +1,9 @@
 import { render } from "preact";
 import { CostsPage } from "./costs.jsx";
-import { Help, isHelpShown, startKeys } from "./keys.js";
+import { Help, isHelpShown, startKeys } from "./keys.jsx";
 import { liveState, lostSince, startLive } from "./live.js";
 import { OverviewPage } from "./overview.jsx";
-import { clock } from "./parts.js";
+import { clock } from "./parts.jsx";
 import { RunPageView, reloadRun } from "./run.jsx";
 import {
   go,

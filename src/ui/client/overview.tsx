@@ -1,10 +1,10 @@
 import { useLayoutEffect } from "preact/hooks";
+import { formatDuration } from "../../duration.js";
 import type { Look } from "../../views/report/shapes.js";
 import { GROUPS, type Group, type RunRow } from "../api.js";
 import { Asked } from "./actions.jsx";
 import { lostSince } from "./live.js";
-import { age, formatDuration, money } from "./parts.js";
-import { Empty, Loading } from "./parts.jsx";
+import { age, Empty, Loading, money } from "./parts.jsx";
 import { Sign } from "./shared.jsx";
 import { loadOverview, most, now, overview, pathOf, project, search } from "./store.js";
 

@@ -1,8 +1,7 @@
 import Anser from "anser";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type CostSum, formatCost, formatCount } from "../../costs.js";
-import { formatDuration } from "../../duration.js";
+import { type CostSum, formatCost } from "../../costs.js";
 import type { RunPage } from "../api.js";
 import { go, type Place, pathOf } from "./store.js";
 
@@ -152,8 +151,6 @@ function linksOf(numbers: number[], here: number | undefined): (number | undefin
     isShown(index) ? [number] : isShown(index - 1) ? [undefined] : [],
   );
 }
-
-export { formatCount, formatDuration };
 
 export function money(usd: number | null): string {
   return usd === null ? "unknown" : formatCost(usd);

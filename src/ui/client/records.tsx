@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { RecordPage, RunPage } from "../api.js";
-import { bytes } from "./parts.js";
-import { Empty, Jump, Loading, Printed } from "./parts.jsx";
+import { bytes, Empty, Jump, Loading, Printed } from "./parts.jsx";
 import { ask, type Place, queryOf } from "./store.js";
 
 /** The files behind each iteration: the prompt first, what the agent sent, the logs of the checks. */

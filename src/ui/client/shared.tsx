@@ -1,10 +1,11 @@
 import { signal } from "@preact/signals";
 import { h, type VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { formatDuration } from "../../duration.js";
 import * as parts from "../../views/report/parts.js";
 import type { Detail, Look, PageIteration } from "../../views/report/shapes.js";
 import type { RunPage } from "../api.js";
-import { formatDuration, Loading, money, Printed } from "./parts.js";
+import { Loading, money, Printed } from "./parts.jsx";
 import { ask, pathOf, queryOf } from "./store.js";
 
 /** The parts that the HTML report has, too (views/report/parts.ts), as elements of preact. */

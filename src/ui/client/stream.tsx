@@ -10,8 +10,7 @@ import {
   type StreamBlock,
 } from "./held.js";
 import { follow } from "./live.js";
-import { clock } from "./parts.js";
-import { Empty, Jump, Loading, Printed } from "./parts.jsx";
+import { clock, Empty, Jump, Loading, Printed } from "./parts.jsx";
 import { Sign } from "./shared.jsx";
 import { ask, type Place } from "./store.js";
 

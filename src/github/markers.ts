@@ -50,8 +50,8 @@ export function claimsIn(comments: Comment[], self?: string): (IssueClaim & { up
 }
 
 /** The oldest one that stands. */
-export function standingClaim(comments: Comment[], self?: string, now = Date.now()): IssueClaim | undefined {
-  return claimsIn(comments, self).find(({ updatedAt }) => now - Date.parse(updatedAt) < STALE_MS);
+export function standingClaim(comments: Comment[], self?: string): IssueClaim | undefined {
+  return claimsIn(comments, self).find(({ updatedAt }) => Date.now() - Date.parse(updatedAt) < STALE_MS);
 }
 
 /**

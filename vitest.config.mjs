@@ -5,7 +5,6 @@ import { leftOutSuites } from "./scripts/test-needs.mjs";
 /** They watch processes, signals and clocks closely: one at a time, with the machine to themselves. */
 const ALONE = [
   "test/ask/**/*.test.ts",
-  "test/commands/disk.test.ts",
   "test/process/**/*.test.ts",
   "test/records/journal.test.ts",
   "test/records/lock.test.ts",

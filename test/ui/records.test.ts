@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LoopEventBody } from "../../src/events.js";
 import type { EntryPage, Overview, RunPage } from "../../src/ui/api.js";
-import { begun, blocksOf, heard, joined, type EntryUpdate } from "../../src/ui/client/held.js";
+import { begun, blocksOf, type EntryUpdate, heard, joined } from "../../src/ui/client/held.js";
 import { blocked, dashboardOf, homeWith, iterationOf, line, RUN, STARTED } from "./kit.js";
 
 const EVENTS = [STARTED, ...iterationOf(1), ...iterationOf(2), blocked("Which one?", 2)];
@@ -200,7 +200,9 @@ describe("the stream", () => {
     const bodies = iterationOf(1);
     for (const body of bodies) appendFileSync(journal, line(body));
     const first = await waiting;
-    expect(first.map(({ data }) => (data as EntryUpdate).type)).toEqual(bodies.slice(0, 3).map(({ type }) => type));
+    expect(first.map(({ data }) => (data as EntryUpdate).type)).toEqual(
+      bodies.slice(0, 3).map(({ type }) => type),
+    );
     const [run, offset] = String(first[2]?.id).split(":");
     expect(run).toBe(RUN);
     expect(readFileSync(journal).subarray(Number(offset)).toString()).toBe(
@@ -211,7 +213,9 @@ describe("the stream", () => {
     );
     // The header of a browser that comes back counts more than the address that it first asked for.
     const rest = await live(`?watch=${RUN}:0`, bodies.length - 3, { "last-event-id": String(first[2]?.id) });
-    expect(rest.map(({ data }) => (data as EntryUpdate).type)).toEqual(bodies.slice(3).map(({ type }) => type));
+    expect(rest.map(({ data }) => (data as EntryUpdate).type)).toEqual(
+      bodies.slice(3).map(({ type }) => type),
+    );
   });
 });
 

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { LoopEvent, RunFinished } from "../../src/events.js";
 import { initialState } from "../../src/records/run-state.js";
 import { type Notice, noticeOf } from "../../src/views/notify.js";
-import { projectWith, type Project } from "../kit.js";
+import { type Project, projectWith } from "../kit.js";
 import { runFinished } from "./events.js";
 
 const DONE = { text: "<response>DONE</response>" };

@@ -446,18 +446,16 @@ bad.md:1: warning: no verification section: say how to check the result
   });
 });
 
-/** Pipelines of one state, whose gate prints nothing and fails until `ok` is there. */
-function withFiles(...files: string[]): Project {
-  const p = withPipeline("");
-  p.sh("rm .ralph/pipeline.yaml");
-  for (const file of files) p.write(file, "states:\n  ONLY: { command: test -f ok, agent: never }\n");
-  p.sh("git add -A && git commit -qm files");
+/** A pipeline of one state, whose gate prints nothing and fails until `ok` is there. */
+function inYml(): Project {
+  const p = withPipeline("states:\n  ONLY: { command: test -f ok, agent: never }\n");
+  p.sh("git mv .ralph/pipeline.yaml .ralph/pipeline.yml && git commit -qm yml");
   return p;
 }
 
 describe(".ralph/pipeline.yml", () => {
   it("is read, its gate in the gutter says why, and resume names the run and the spec", async () => {
-    const p = withFiles(".ralph/pipeline.yml");
+    const p = inYml();
     const failed = await p.ralph("pipeline", "run", "s.md", "--max-gate-retries", "1", "--json");
     expect(failed.finished.reason).toBe("gutter");
     expect(p.read(".ralph/gutter-ONLY.log")).toMatch(
@@ -469,8 +467,10 @@ describe(".ralph/pipeline.yml", () => {
     expect(resumed.code).toBe(0);
   });
 
-  it("beside pipeline.yaml is exit 2, and both are named", async () => {
-    const p = withFiles(".ralph/pipeline.yaml", ".ralph/pipeline.yml");
+  it("is not passed over by init, and beside pipeline.yaml is exit 2, and both are named", async () => {
+    const p = inYml();
+    expect((await p.ralph("pipeline", "init")).stderr).toContain(".ralph/pipeline.yml already there");
+    p.write(".ralph/pipeline.yaml", p.read(".ralph/pipeline.yml"));
     for (const command of [["run", "s.md"], ["run", "--dry-run", "s.md"], ["init"]]) {
       const refused = await p.ralph("pipeline", ...command);
       expect([refused.code, refused.stderr]).toEqual([
@@ -478,13 +478,5 @@ describe(".ralph/pipeline.yml", () => {
         "ralph: error: .ralph/pipeline.yaml and .ralph/pipeline.yml are both there (keep one of them)\n",
       ]);
     }
-  });
-
-  it("is not passed over by init", async () => {
-    const refused = await withFiles(".ralph/pipeline.yml").ralph("pipeline", "init");
-    expect([refused.code, refused.stderr]).toEqual([
-      2,
-      expect.stringContaining(".ralph/pipeline.yml already there"),
-    ]);
   });
 });

@@ -172,7 +172,7 @@ describe("ralph verify", () => {
       const isFound = orElse(() => readReceipt(changed.toString(), p.file).isEdited, true);
       expect(isFound, `byte ${at}`).toBe(true);
     }
-    const words = [...text.matchAll(/[\w:./-]+(?=")|\d+(?=,?\n)|null/g)].filter((_, at) => at % 4 === 0);
+    const words = [...text.matchAll(/[\w:./-]+(?=")|\d+(?=,?\n)|null/g)].filter((_, at) => at % 12 === 0);
     for (const { 0: word, index } of words) {
       const other = word === "null" ? '"x"' : `${word.slice(0, -1)}${word.endsWith("1") ? "2" : "1"}`;
       writeFileSync(p.file, text.slice(0, index) + other + text.slice(index + word.length));

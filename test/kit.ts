@@ -43,15 +43,15 @@ export interface Result {
   finished: LoopEvent & RunFinished;
 }
 
-const cleanups: (() => void)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 /** After each test, by `clean-up.ts`. */
-export function cleanUp(): void {
-  for (const cleanup of cleanups.splice(0)) cleanup();
+export async function cleanUp(): Promise<void> {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
 }
 
 /** Before the folders of the test are removed. */
-export function atEnd(action: () => void): void {
+export function atEnd(action: () => unknown): void {
   cleanups.unshift(action);
 }
 

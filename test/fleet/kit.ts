@@ -60,19 +60,8 @@ const LOOPBACK = "127.0.0.1";
 async function startRedis(folder: string, others: string[] = []): Promise<TestEngine> {
   const own = await freePort();
   mkdirSync(folder, { recursive: true });
-  const args = [
-    "--port",
-    String(own),
-    "--bind",
-    LOOPBACK,
-    ...others,
-    "--protected-mode",
-    "no",
-    "--dir",
-    folder,
-    "--save",
-    "",
-  ];
+  const network = ["--port", String(own), "--bind", LOOPBACK, ...others, "--protected-mode", "no"];
+  const args = [...network, "--dir", folder, "--save", ""];
   return engineOf(
     `redis://127.0.0.1:${own}`,
     () => ["redis-server", [...args, "--appendonly", "yes", "--appendfsync", "always"]],

@@ -133,13 +133,11 @@ function paged(all, { path, query }, name) {
 }
 
 function served(state, request) {
-  const below = request.path.replace(/^repos\/octo\/demo/, "");
-  for (const [method, pattern, answer] of ROUTES) {
-    const match = method === request.method ? new RegExp(`^${pattern}$`).exec(below) : null;
-    const numbers = match
-      ?.slice(1)
-      .map((one) => (/^\d{1,9}$/.test(one) ? Number(one) : decodeURIComponent(one)));
-    if (numbers !== undefined) return answer(state, request, ...numbers) ?? MISSING;
+  const asked = `${request.method} ${request.path.replace(/^repos\/octo\/demo/, "")}`;
+  for (const [route, answer] of ROUTES) {
+    const named = route.exec(asked)?.slice(1);
+    const values = named?.map((one) => (/^\d{1,9}$/.test(one) ? Number(one) : decodeURIComponent(one)));
+    if (values !== undefined) return answer(state, request, ...values) ?? MISSING;
   }
   return MISSING;
 }
@@ -186,135 +184,76 @@ function openPull(state, { dir, body: { title, body, draft, head, base } }) {
 
 const by = (name, value) => (one) => one[name] === value;
 
-const ROUTES = [
-  ["GET", "", ({ canPush }) => ok({ default_branch: "main", permissions: { push: canPush } })],
-  [
-    "GET",
-    "/git/ref/heads/(.+)",
-    (_, { dir }, name) => {
-      const sha = tipOf(dir, name);
-      return sha && ok({ object: { sha } });
-    },
-  ],
-  [
-    "GET",
-    "/issues",
-    ({ issues }, request) => {
-      const label = request.query.get("labels");
-      const isMeant = ({ state, labels }) => state === "open" && (!label || labels.some(by("name", label)));
-      return paged(issues.filter(isMeant), request);
-    },
-  ],
-  ["GET", "/issues/(\\d+)", ({ issues }, _, number) => ok(issues.find(by("number", number)))],
-  [
-    "GET",
-    "/issues/(\\d+)/comments",
-    ({ comments }, request, number) => paged(comments.filter(by("issue", number)), request),
-  ],
-  [
-    "POST",
-    "/issues/(\\d+)/comments",
-    (state, { body }, issue) => {
-      const made = said(state, { issue, body: body.body });
-      state.comments.push(made);
-      return ok(made, 201);
-    },
-  ],
-  [
-    "PATCH",
-    "/issues/comments/(\\d+)",
-    ({ comments }, { body }, id) =>
-      ok(Object.assign(comments.find(by("id", id)), body, { updated_at: new Date().toISOString() })),
-  ],
-  [
-    "DELETE",
-    "/issues/comments/(\\d+)",
-    (state, _, id) => {
-      state.comments = state.comments.filter((one) => one.id !== id);
-      return ok("", 204);
-    },
-  ],
-  [
-    "POST",
-    "/issues/(\\d+)/labels",
-    ({ issues }, { body }, number) => {
-      const { labels } = issues.find(by("number", number));
-      for (const name of body.labels) if (!labels.some(by("name", name))) labels.push({ name });
-      return ok(labels);
-    },
-  ],
-  [
-    "DELETE",
-    "/issues/(\\d+)/labels/(.+)",
-    ({ issues }, _, number, name) => {
-      const issue = issues.find(by("number", number));
-      issue.labels = issue.labels.filter((one) => one.name !== name);
-      return ok(issue.labels);
-    },
-  ],
-  [
-    "GET",
-    "/pulls",
-    ({ pulls }, request) => {
-      const [, head] = request.query.get("head").split(":");
-      const wanted = request.query.get("state");
-      const isMeant = (one) => one.head.ref === head && (wanted === "all" || one.state === wanted);
-      return paged(
-        pulls.filter(isMeant).map((one) => asPull(one, request)),
-        request,
-      );
-    },
-  ],
-  ["POST", "/pulls", openPull],
-  [
-    "GET",
-    "/pulls/(\\d+)",
-    ({ pulls }, request, number) => {
-      const found = pulls.find(by("number", number));
-      return found && ok(asPull(found, request));
-    },
-  ],
-  [
-    "PATCH",
-    "/pulls/(\\d+)",
-    ({ pulls }, { body }, number) => ok(Object.assign(pulls.find(by("number", number)), body)),
-  ],
-  [
-    "POST",
-    "/pulls/(\\d+)/requested_reviewers",
-    ({ pulls }, { body }, number) =>
-      ok(Object.assign(pulls.find(by("number", number)), { asked: body.reviewers }), 201),
-  ],
-  [
-    "GET",
-    "/pulls/(\\d+)/reviews",
-    ({ reviews }, request, number) => paged(reviews.filter(by("pull", number)), request),
-  ],
-  [
-    "GET",
-    "/pulls/(\\d+)/comments",
-    ({ lineComments }, request, number) => paged(lineComments.filter(by("pull", number)), request),
-  ],
-  [
-    "POST",
-    "/pulls/(\\d+)/comments/(\\d+)/replies",
-    (state, { body }, pull, id) => {
-      const { path } = state.lineComments.find(by("id", id));
-      const made = said(state, { pull, path, body: body.body, in_reply_to_id: id });
-      state.lineComments.push(made);
-      return ok(made, 201);
-    },
-  ],
-  [
-    "GET",
-    "/commits/(\\w+)/check-runs",
-    ({ checks }, request, sha) =>
-      paged(checks.filter((one) => one.sha === String(sha)).map(asCheckRun), request, "check_runs"),
-  ],
-  ["GET", "/commits/\\w+/statuses", () => ok([])],
-  ["GET", "/check-runs/\\d+/annotations", () => ok([])],
-  ["GET", "/actions/jobs/(\\d+)/logs", ({ checks }, _, id) => ok(checks.find(by("id", id)).log)],
-];
+/** What answers a method and a path below the repository: with the state, the request, and what the path names. */
+const ROUTES = Object.entries({
+  "GET ": ({ canPush }) => ok({ default_branch: "main", permissions: { push: canPush } }),
+  "GET /git/ref/heads/(.+)": (_, { dir }, name) => {
+    const sha = tipOf(dir, name);
+    return sha && ok({ object: { sha } });
+  },
+  "GET /issues": ({ issues }, request) => {
+    const label = request.query.get("labels");
+    const isMeant = ({ state, labels }) => state === "open" && (!label || labels.some(by("name", label)));
+    return paged(issues.filter(isMeant), request);
+  },
+  "GET /issues/(\\d+)": ({ issues }, _, number) => ok(issues.find(by("number", number))),
+  "GET /issues/(\\d+)/comments": ({ comments }, request, number) =>
+    paged(comments.filter(by("issue", number)), request),
+  "POST /issues/(\\d+)/comments": (state, { body }, issue) => {
+    const made = said(state, { issue, body: body.body });
+    state.comments.push(made);
+    return ok(made, 201);
+  },
+  "PATCH /issues/comments/(\\d+)": ({ comments }, { body }, id) =>
+    ok(Object.assign(comments.find(by("id", id)), body, { updated_at: new Date().toISOString() })),
+  "DELETE /issues/comments/(\\d+)": (state, _, id) => {
+    state.comments = state.comments.filter((one) => one.id !== id);
+    return ok("", 204);
+  },
+  "POST /issues/(\\d+)/labels": ({ issues }, { body }, number) => {
+    const { labels } = issues.find(by("number", number));
+    for (const name of body.labels) if (!labels.some(by("name", name))) labels.push({ name });
+    return ok(labels);
+  },
+  "DELETE /issues/(\\d+)/labels/(.+)": ({ issues }, _, number, name) => {
+    const issue = issues.find(by("number", number));
+    issue.labels = issue.labels.filter((one) => one.name !== name);
+    return ok(issue.labels);
+  },
+  "GET /pulls": ({ pulls }, request) => {
+    const [, head] = request.query.get("head").split(":");
+    const wanted = request.query.get("state");
+    const isMeant = (one) => one.head.ref === head && (wanted === "all" || one.state === wanted);
+    return paged(
+      pulls.filter(isMeant).map((one) => asPull(one, request)),
+      request,
+    );
+  },
+  "POST /pulls": openPull,
+  "GET /pulls/(\\d+)": ({ pulls }, request, number) => {
+    const found = pulls.find(by("number", number));
+    return found && ok(asPull(found, request));
+  },
+  "PATCH /pulls/(\\d+)": ({ pulls }, { body }, number) =>
+    ok(Object.assign(pulls.find(by("number", number)), body)),
+  "POST /pulls/(\\d+)/requested_reviewers": ({ pulls }, { body }, number) =>
+    ok(Object.assign(pulls.find(by("number", number)), { asked: body.reviewers }), 201),
+  "GET /pulls/(\\d+)/reviews": ({ reviews }, request, number) =>
+    paged(reviews.filter(by("pull", number)), request),
+  "GET /pulls/(\\d+)/comments": ({ lineComments }, request, number) =>
+    paged(lineComments.filter(by("pull", number)), request),
+  "POST /pulls/(\\d+)/comments/(\\d+)/replies": (state, { body }, pull, id) => {
+    const { path } = state.lineComments.find(by("id", id));
+    const made = said(state, { pull, path, body: body.body, in_reply_to_id: id });
+    state.lineComments.push(made);
+    return ok(made, 201);
+  },
+  "GET /commits/(\\w+)/check-runs": ({ checks }, request, sha) =>
+    paged(checks.filter((one) => one.sha === String(sha)).map(asCheckRun), request, "check_runs"),
+  "GET /commits/\\w+/statuses": () => ok([]),
+  "GET /check-runs/\\d+/annotations": () => ok([]),
+  "GET /actions/jobs/(\\d+)/logs": ({ checks }, _, id) => ok(checks.find(by("id", id)).log),
+}).map(([route, answer]) => [new RegExp(`^${route}$`), answer]);
 
 function asCheckRun({ id, name, conclusion }) {
   const status = conclusion === undefined ? "in_progress" : "completed";

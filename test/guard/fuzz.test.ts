@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { judgeCommand } from "../../src/guard/guard.js";
-import { judgeToolUse } from "../../src/guard/tool-use.js";
 import { corpus, PLACE } from "./corpus.js";
 
 const REFUSED = corpus("refused.txt").map(({ command }) => command);
@@ -31,14 +30,6 @@ describe("any text at all", () => {
     fc.assert(
       fc.property(texts, (text) => void decide(text)),
       { numRuns: 300 },
-    );
-  });
-
-  it("as the input of a tool is decided", () => {
-    fc.assert(
-      fc.property(fc.string(), fc.object({ maxDepth: 2 }), (tool, input) => {
-        judgeToolUse({ tool, input: { ...input, file_path: tool } }, PLACE);
-      }),
     );
   });
 });

@@ -174,16 +174,6 @@ describe("another agent", () => {
     ]);
   });
 
-  it("does not help when all are down: the iteration has failed", async () => {
-    const down = [{ error: "exit code 1", steps: 0 }];
-    const { outcome } = await play({
-      others,
-      agents: { agent: down, "fallback-1": down, "fallback-2": down },
-      verdicts: [NOT_YET],
-    });
-    expect(outcome).toMatchObject({ reason: "agent_failed", iterations: 5 });
-  });
-
   it("is remembered over a restart", async () => {
     const { events } = await play({
       others,

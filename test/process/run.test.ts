@@ -170,21 +170,20 @@ describe("how it ended", () => {
 
 describe("groups and limits", () => {
   it("leads a process group of its own", async () => {
+    const cwd = temporaryFolder();
     let tree: ProcessTree | undefined;
     let entry: { pid: number; group: number } | undefined;
-    await finish(
-      bash("echo; read -r -t 0.2 _ < <(sleep 1)"),
-      { onStart: (started) => (tree = started) },
-      () => {
-        entry ??= processTable().find(({ pid }) => pid === tree?.pid);
-      },
-    );
+    const script = "echo; until [ -e seen ]; do sleep 0.02; done";
+    await finish(bash(script, { cwd }), { onStart: (started) => (tree = started) }, () => {
+      entry ??= processTable().find(({ pid }) => pid === tree?.pid);
+      writeFileSync(join(cwd, "seen"), "");
+    });
     expect(entry).toMatchObject({ pid: tree?.pid, group: tree?.pid, ppid: process.pid });
   });
 
   it("kills the tree of a command that takes too long", async () => {
     const script = `sleep 60 & echo pid $!; setsid bash -c '${IGNORES_SIGTERM}' & echo pid $$; wait`;
-    const { exit, stdout } = await finish(bash(script), { timeoutMs: 1000, graceMs: 200 });
+    const { exit, stdout } = await finish(bash(script), { timeoutMs: 2500, graceMs: 200 });
     expect(exit).toEqual({
       exitCode: null,
       // On a busy machine, what is told to end can be late.

@@ -1,75 +1,23 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { LoopEvent, LoopEventBody, Totals } from "../../src/events.js";
+import type { LoopEvent } from "../../src/events.js";
 import { openJournal, repairJournal } from "../../src/records/journal.js";
 import { readJournal } from "../../src/records/read.js";
-import { advance, initialState, type RunState } from "../../src/records/run-state.js";
-import { eventually, LIMITS, temporaryFolder } from "../kit.js";
-import { carried } from "./carried.js";
+import { eventually, temporaryFolder } from "../kit.js";
+import * as samples from "./samples.js";
+import { at, carried, fold, linesOf as lines, RUN } from "./samples.js";
 
-const RUN = "20260126-185500-3f9a";
-const TOTALS: Totals = {
-  costUsd: 1.5,
-  inputTokens: 100,
-  outputTokens: 20,
-  activeMs: 9000,
-  consecutiveFailures: 1,
-  alike: 2,
-};
-const BEGUN = Date.parse("2026-01-26T18:55:00.000Z");
-
-/** An event as the loop writes it, some seconds after the run began. */
-function at(seconds: number, body: LoopEventBody): LoopEvent {
-  const ts = new Date(BEGUN + seconds * 1000).toISOString();
-  return Object.assign({ v: 1 as const, type: body.type, ts, run: RUN }, body) as LoopEvent;
-}
-
-const started = at(0, {
-  type: "run.started",
-  recipe: "prompt",
-  agent: "claude",
-  credentials: null,
-  workspace: "/w",
-  limits: LIMITS,
-});
-const said = (seconds: number, text: string): LoopEvent =>
-  at(seconds, { type: "agent.event", iteration: 1, event: { type: "text", text } });
-const finished = (seconds: number, iteration: number, totals = TOTALS): LoopEvent =>
-  at(seconds, {
-    type: "iteration.finished",
-    iteration,
-    passed: false,
-    reason: "not done",
-    durationMs: 5,
-    claimedDone: false,
-    totals,
-    failure: "f",
-    tree: "t",
-    memory: { feedback: ["ü\n"] },
-  });
-const agentStarted = (seconds: number): LoopEvent =>
-  at(seconds, {
-    type: "agent.started",
-    iteration: 2,
-    agent: "claude",
-    command: ["claude"],
-    attempt: 1,
-    prompt: "",
-  });
-
-function lines(events: LoopEvent[]): string {
-  return events.map((event) => `${JSON.stringify(event)}\n`).join("");
-}
+const started = at(0, samples.started);
+const said = (seconds: number, text: string): LoopEvent => at(seconds, samples.said({ type: "text", text }));
+const finished = (seconds: number, iteration: number): LoopEvent =>
+  at(seconds, samples.iterationFinished({ iteration }));
+const agentStarted = (seconds: number): LoopEvent => at(seconds, { ...samples.agentStarted, iteration: 2 });
 
 function journalOf(content: string): string {
   const path = join(temporaryFolder(), "journal.ndjson");
   writeFileSync(path, content);
   return path;
-}
-
-function fold(events: LoopEvent[]): RunState {
-  return events.reduce(advance, initialState(RUN));
 }
 
 describe("writing", () => {

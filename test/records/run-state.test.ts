@@ -1,100 +1,22 @@
 import { describe, expect, it } from "vitest";
-import type {
-  AgentEvent,
-  AgentFinished,
-  LoopEvent,
-  LoopEventBody,
-  StopReason,
-  Totals,
-} from "../../src/events.js";
-import { advance, initialState, type RunState } from "../../src/records/run-state.js";
-import { LIMITS } from "../kit.js";
-
-const RUN = "20260126-185500-3f9a";
-const BEGUN = Date.parse("2026-01-26T18:55:00.000Z");
-function at(seconds: number, body: LoopEventBody): LoopEvent {
-  const ts = new Date(BEGUN + seconds * 1000).toISOString();
-  return Object.assign({ v: 1 as const, type: body.type, ts, run: RUN }, body) as LoopEvent;
-}
-
-const started: LoopEventBody = {
-  type: "run.started",
-  recipe: "prompt",
-  agent: "claude",
-  credentials: null,
-  workspace: "/w",
-  limits: LIMITS,
-};
-const agentStarted: LoopEventBody = {
-  type: "agent.started",
-  iteration: 1,
-  agent: "claude",
-  command: ["claude"],
-  attempt: 1,
-  prompt: "do it",
-};
-const resumed: LoopEventBody & { type: "run.resumed" } = {
-  type: "run.resumed",
-  iterations: 0,
-  activeMs: 0,
-  agent: "claude",
-  limits: LIMITS,
-};
-
-const said = (event: AgentEvent): LoopEventBody => ({ type: "agent.event", iteration: 1, event });
-
-const agentFinished = (more: Partial<AgentFinished> = {}): LoopEventBody => ({
-  type: "agent.finished",
-  iteration: 1,
-  exitCode: 0,
-  signal: null,
-  durationMs: 1,
-  costUsd: 0.5,
-  inputTokens: 10,
-  outputTokens: 4,
-  cacheReadTokens: 3,
-  cacheWriteTokens: 2,
-  steps: 1,
-  error: null,
-  empty: false,
-  stopped: null,
-  finalMessage: "done",
-  log: "agent.ndjson",
-  ...more,
-});
-
-const TOTALS: Totals = {
-  costUsd: 0.5,
-  inputTokens: 10,
-  outputTokens: 4,
-  activeMs: 5000,
-  consecutiveFailures: 0,
-  alike: 1,
-};
-
-const iterationFinished = (stop?: StopReason): LoopEventBody => ({
-  type: "iteration.finished",
-  iteration: 1,
-  passed: false,
-  reason: "a check failed",
-  durationMs: 3,
-  claimedDone: false,
-  totals: TOTALS,
-  failure: "f1",
-  tree: "t1",
-  memory: { feedback: "x" },
-  ...(stop && { stop }),
-});
-
-function fold(...events: LoopEvent[]): RunState {
-  return events.reduce(advance, initialState(RUN));
-}
+import type { AgentEvent, LoopEvent, LoopEventBody, StopReason } from "../../src/events.js";
+import { advance } from "../../src/records/run-state.js";
+import {
+  agentFinished,
+  agentStarted,
+  at,
+  fold,
+  iterationFinished,
+  resumed,
+  said,
+  started,
+} from "./samples.js";
 
 it("tells who is asked, and how often in a row it was the stronger model", () => {
   const asked = (role?: string, attempt = 1): LoopEvent =>
     at(1, { ...agentStarted, agent: role ?? "claude", attempt, ...(role && { role }) });
   const roles = [asked(), asked("escalated"), asked("escalated", 2), asked("reviewer"), asked("escalated")];
-  const state = fold(at(0, started), ...roles);
+  const state = fold([at(0, started), ...roles]);
   expect([state.asked, state.role, state.strongerCalls]).toEqual(["escalated", "escalated", 2]);
   expect(advance(state, asked())).toMatchObject({ asked: "claude", role: "agent", strongerCalls: 0 });
 });
@@ -107,7 +29,7 @@ describe("spending of an agent that a crash cut off", () => {
   });
 
   it("is paid when the run is resumed", () => {
-    const state = fold(
+    const state = fold([
       at(0, started),
       at(1, agentFinished()),
       at(2, agentStarted),
@@ -115,7 +37,7 @@ describe("spending of an agent that a crash cut off", () => {
       at(4, said(live("a", 0.2))),
       at(5, said(live("b", 0.3))),
       at(9, resumed),
-    );
+    ]);
     expect(state).toMatchObject({ costUsd: 1, inputTokens: 24, outputTokens: 10, atWork: undefined });
   });
 
@@ -125,13 +47,13 @@ describe("spending of an agent that a crash cut off", () => {
       costUsd: 2,
       usage: { inputTokens: 100, outputTokens: 50, cacheReadTokens: 0, cacheWriteTokens: 0 },
     };
-    const state = fold(
+    const state = fold([
       at(0, started),
       at(2, agentStarted),
       at(3, said(live("a", 0.25))),
       at(4, said(result)),
       at(9, resumed),
-    );
+    ]);
     expect(state).toMatchObject({ costUsd: 2, inputTokens: 100, outputTokens: 50 });
   });
 
@@ -145,13 +67,13 @@ describe("spending of an agent that a crash cut off", () => {
     ["as all that it was allowed, where no price is known", [], 9, { costUsd: 9 }],
   ])("is paid %s, where it told no cost", (_, before, allowanceUsd, expected) => {
     const usage = { inputTokens: 4, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
-    const state = fold(
+    const state = fold([
       at(0, started),
       ...before.map((event) => at(1, event)),
       at(2, { ...agentStarted, allowanceUsd }),
       at(3, said({ type: "progress", message: "", usage })),
       at(9, resumed),
-    );
+    ]);
     expect(state).toMatchObject({ ...expected, costEstimated: true });
   });
 
@@ -162,7 +84,7 @@ describe("spending of an agent that a crash cut off", () => {
       [{ ...agentStarted, allowanceUsd: null }, true],
     ] as const) {
       const told = at(3, said({ type: "progress", message: "", usage }));
-      const state = fold(at(0, started), at(2, begun), told, at(9, resumed));
+      const state = fold([at(0, started), at(2, begun), told, at(9, resumed)]);
       expect(state).toMatchObject({ costUsd: null, costEstimated, inputTokens: 4 });
     }
   });
@@ -203,11 +125,11 @@ describe("time at work", () => {
       [at(0, started), at(0, agentStarted), at(86_400, agentFinished())],
     ],
   ])("%s", (_, activeMs, events) => {
-    expect(fold(...events).activeMs).toBe(activeMs);
+    expect(fold(events).activeMs).toBe(activeMs);
   });
 
   it("is what a finished iteration says", () => {
-    expect(fold(at(0, started), at(99, iterationFinished()), at(100, check)).activeMs).toBe(6000);
+    expect(fold([at(0, started), at(99, iterationFinished()), at(100, check)]).activeMs).toBe(6000);
   });
 });
 
@@ -218,8 +140,8 @@ describe("a resume", () => {
     ["blocked", undefined],
     ["violation", "violation"],
   ])("after an iteration that ended with %s and a crash has the stop %s", (stop, expected) => {
-    const ended = fold(at(0, started), at(2, iterationFinished(stop)));
-    const state = fold(at(0, started), at(2, iterationFinished(stop)), at(9, resumed));
+    const ended = fold([at(0, started), at(2, iterationFinished({ ...(stop && { stop }) }))]);
+    const state = fold([at(0, started), at(2, iterationFinished({ ...(stop && { stop }) })), at(9, resumed)]);
     expect([state.stop, state.message, state.iterations]).toEqual([expected, ended.message, 1]);
   });
 });

@@ -127,17 +127,6 @@ describe("locks of git that a call leaves behind", () => {
     expect(p.sh("git log --format=%s -1")).toBe("work\n");
   });
 
-  it("are removed when it was interrupted", async () => {
-    const p = claudeProject({ bash: `${lock}; ${WAIT}` });
-    const run = p.start(RUN);
-    await atWork(p);
-    run.child.kill("SIGINT");
-    run.child.kill("SIGTERM");
-    const { code, events } = await run.result;
-    expect({ code, count: removed(events).length }).toEqual({ code: 130, count: LOCKS.length });
-    p.sh("git commit -q --allow-empty -m free");
-  });
-
   it("are removed from a worktree and its repository when ralph was killed, by whoever comes next", async () => {
     const own = `touch $(git rev-parse --git-path index.lock) $(git rev-parse --git-path refs/heads/ralph/one.lock)`;
     const p = claudeProject({ bash: `${own}; ${WAIT}` }, { ...COMMIT, text: "COMPLETE" });

@@ -1,15 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { afterEach, expect } from "vitest";
-import { eventually, type Project } from "../kit.js";
+import { expect } from "vitest";
+import { atEnd, eventually, type Project } from "../kit.js";
 
 const BIN = join(import.meta.dirname, "../../bin/ralph.js");
-const sockets: string[] = [];
-
-afterEach(() => {
-  for (const socket of sockets.splice(0))
-    execFileSync("tmux", ["-S", socket, "kill-server"], { stdio: "ignore" });
-});
+let opened = 0;
 
 const MODES = "cursor #{cursor_flag}, alternate screen #{alternate_on}, wrapping #{wrap_flag}";
 
@@ -41,14 +36,15 @@ export async function openTerminal(
   env: NodeJS.ProcessEnv = {},
 ): Promise<Terminal> {
   p.program("ralph", `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
-  const socket = join(p.root, `tmux-${sockets.length}`);
+  opened += 1;
+  const socket = join(p.root, `tmux-${opened}`);
   const { NO_COLOR: _, ...plain } = p.env;
   const tmux = (...args: string[]): string =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], {
       env: { ...plain, ...env, TERM: "xterm-256color" },
       encoding: "utf8",
     });
-  sockets.push(socket);
+  atEnd(() => execFileSync("tmux", ["-S", socket, "kill-server"], { stdio: "ignore" }));
   tmux(
     "new-session",
     "-d",

@@ -11,9 +11,8 @@ const DIST = join(import.meta.dirname, "../../dist");
 /** The screen over a file of rows; what it is asked to do is written down, and attaching reads a line. */
 const SCREEN = `#!/usr/bin/env node
 import { spawnSync } from "node:child_process";
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, fstatSync, readFileSync, writeFileSync } from "node:fs";
 const { watch } = await import("${DIST}/commands/watch.js");
-const { letGoOfTerminal } = await import("${DIST}/let-go-of-terminal.js");
 writeFileSync("pid", String(process.pid));
 const effects = {
   rows() {
@@ -37,7 +36,8 @@ const effects = {
   },
 };
 const code = await watch({ emoji: false }, effects).catch((error) => (console.error(error.message), 1));
-letGoOfTerminal();
+// As ralph does before it ends: Node 20 aborts where the terminal is gone.
+for (const file of [0, 1, 2]) try { if (fstatSync(file).isCharacterDevice()) closeSync(file); } catch {}
 process.exit(code);
 `;
 

@@ -1,24 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach } from "vitest";
 import type { WorkerState } from "../../src/workers/state-file.js";
-import { createProject, eventually, isAlive, type Project, type Result } from "../kit.js";
-
-const sockets: { socket: string; locks: string }[] = [];
-
-afterEach(async () => {
-  for (const { socket, locks } of sockets.splice(0)) {
-    const alive = loopsIn(locks).filter(isAlive);
-    try {
-      execFileSync("tmux", ["-L", socket, "kill-server"], { stdio: "ignore" });
-    } catch {
-      // It went with its last window.
-    }
-    await eventually(() => !alive.some(isAlive));
-  }
-});
+import { atEnd, createProject, eventually, isAlive, type Project, type Result } from "../kit.js";
 
 function loopsIn(locks: string): number[] {
   if (!existsSync(locks)) return [];
@@ -30,7 +15,13 @@ function loopsIn(locks: string): number[] {
 export function serverOf({ env }: Pick<Project, "env">): string {
   const home = env["RALPH_HOME"] as string;
   const socket = `ralph-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
-  sockets.push({ socket, locks: join(home, "locks") });
+  const locks = join(home, "locks");
+  atEnd(async () => {
+    const alive = loopsIn(locks).filter(isAlive);
+    // It may have gone with its last window.
+    spawnSync("tmux", ["-L", socket, "kill-server"]);
+    await eventually(() => !alive.some(isAlive));
+  });
   return socket;
 }
 

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fingerprint } from "../../src/workspace/fingerprint.js";
-import { createProject, eventually, type Project } from "../kit.js";
+import { createProject, type Project } from "../kit.js";
 
 let project: Project;
 function enter(options: { git?: boolean } = {}): Project {
@@ -137,21 +137,4 @@ describe("outside a repository", () => {
   ])("does not notice %s", async (_, command) => {
     expect(await changes(command)).toBe(false);
   });
-});
-
-it("leaves nothing in the folder for temporary files when ralph is killed", async () => {
-  enter();
-  project.settings({ agent: { command: "claude" } });
-  project.agent([{ text: "<response>DONE</response>" }]);
-  const check = "touch ../ready; until test -e ../go; do sleep 0.1; done";
-  const run = project.start(["run", "-p", "a", "--check", check, "--json"]);
-  await eventually(() => existsSync(join(project.root, "ready")));
-  run.child.kill("SIGKILL");
-  await run.result;
-  const left = (folder: string): string[] =>
-    project.sh(`find ${folder} -name 'ralph-index-*'`).split("\n").filter(Boolean);
-  expect([left("..").length, left(`.. -maxdepth 1`)]).toEqual([1, []]);
-  writeFileSync(join(project.root, "go"), "");
-  await project.ralph("resume", "--json");
-  expect(left("..")).toEqual([]);
 });

@@ -151,33 +151,20 @@ describe("what is not committed", () => {
     expect([commits(), project.sh("git ls-files --stage | grep ^160000 || true")]).toEqual([1, ""]);
   });
 
-  it("is a repository inside that the user had there, and the rest is", async () => {
-    project.sh("git init -q inner; git -C inner commit -q --allow-empty -m i; echo x > new");
-    await beginRun();
-    expect(await scm("Add")).toMatchObject({ failure: undefined });
-    expect(committed()).toEqual(["new"]);
-  });
-
-  it("is not a submodule", async () => {
-    project.sh("git -c protocol.file.allow=always submodule --quiet add $PWD sub; echo x > new");
-    expect(await scm("Add")).toMatchObject({ failure: undefined });
-    expect(committed()).toEqual([".gitmodules", "new", "sub"]);
-    project.sh("git -C sub commit -q --allow-empty -m more");
-    expect(await scm("Move")).toMatchObject({ failure: undefined });
-    expect(committed()).toEqual(["sub"]);
-  });
-
-  it.each([
-    ["fails", "exit 2", "gpg failed to sign"],
-    ["waits for somebody", "sleep 60", "it took more than 5 seconds"],
-  ])("is what cannot be signed because the key %s", { timeout: 30_000 }, async (_, command, said) => {
-    project.program("signer", `#!/bin/sh\n${command}\n`);
-    project.sh("git config commit.gpgSign true; git config gpg.program signer; echo x > new");
-    const { events, asked } = await scm("Add");
-    expect(events).toEqual([finished("commit", false, null, expect.stringContaining(said))]);
-    expect(JSON.stringify(events)).toContain("unlock the key before the run, or set commit.gpgSign to false");
-    expect([asked, commits()]).toEqual([0, 1]);
-  });
+  it.each([["fails", "exit 2", "gpg failed to sign"]])(
+    "is what cannot be signed because the key %s",
+    { timeout: 30_000 },
+    async (_, command, said) => {
+      project.program("signer", `#!/bin/sh\n${command}\n`);
+      project.sh("git config commit.gpgSign true; git config gpg.program signer; echo x > new");
+      const { events, asked } = await scm("Add");
+      expect(events).toEqual([finished("commit", false, null, expect.stringContaining(said))]);
+      expect(JSON.stringify(events)).toContain(
+        "unlock the key before the run, or set commit.gpgSign to false",
+      );
+      expect([asked, commits()]).toEqual([0, 1]);
+    },
+  );
 });
 
 describe("push without an upstream", () => {

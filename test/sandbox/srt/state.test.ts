@@ -85,35 +85,6 @@ written
       expect(files(p)).toEqual({ ...before, ...(renews && { [login]: "renewed\n" }) });
     },
   );
-
-  it("is the user's own where the settings allow that, and hidden where they hide it", async () => {
-    const p = createProject();
-    for (const path of ["sessions/old", "secret/x", "skills/a/b", "config.toml"])
-      inHome(p, `.codex/${path}`, "x\n");
-    p.settings({
-      sandbox: {
-        filesystem: { allowWrite: ["~/.codex/sessions"], denyRead: ["~/.codex/secret", "~/.codex/skills/a"] },
-      },
-    });
-    const codex =
-      "cat > /dev/null; cd ~/.codex; echo y > sessions/new; cat secret/x skills/a/b > sessions/read";
-    p.program("codex", `${PROGRAM}; ${codex}; echo y > secret/z; exit 1\n`);
-    await p.ralph("run", "-p", "x", "--agent", "codex", "--sandbox", "srt", "-n", "1", "--max-failures", "1");
-    const { ".codex/sessions/new": made, ".codex/sessions/read": read, ...rest } = files(p);
-    expect({ made, read, rest: Object.keys(rest).length }).toEqual({ made: "y\n", read: "", rest: 4 });
-  });
-});
-
-it("settings of OpenCode that OpenCode makes in the project, in srt, are set aside, and the run ends", async () => {
-  const p = createProject();
-  p.program("opencode", `${PROGRAM}; ls -d opencode.json .opencode 2>/dev/null; echo {} > opencode.json\n`);
-  const args = ["run", "-p", "x", "--agent", "opencode", "--sandbox", "srt", "-n", "1", "--json"];
-  const { code, finished } = await p.ralph(...args);
-  expect({ code, message: finished.message, made: p.exists("opencode.json") }).toEqual({
-    code: 1,
-    message: expect.stringContaining(`the agent has made ${join(p.dir, "opencode.json")}`),
-    made: false,
-  });
 });
 
 describe("a repository, from a worktree in srt", () => {

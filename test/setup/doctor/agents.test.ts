@@ -62,23 +62,6 @@ describe("agents", () => {
     ]);
   });
 
-  it("several and none configured is a warning, and so is each without a login", async () => {
-    const p = createProject();
-    prints(p, "claude", "1.0");
-    prints(p, "amp", "1.0");
-    const findings = await examineAgents(machine(p));
-    expect(findings.filter(({ status }) => status !== "ok")).toEqual([
-      expect.objectContaining({ name: "claude", status: "warning", fix: SIGN_IN }),
-      expect.objectContaining({ name: "amp", fix: "log in: amp login (or set AMP_API_KEY)" }),
-      {
-        name: "default",
-        status: "warning",
-        message: "no agent is configured, and several are on PATH: claude, amp",
-        fix: "choose one with --agent NAME, or as agent.command in .ralph/settings.json",
-      },
-    ]);
-  });
-
   it("an agent of the settings that is not there is a problem with the words of ralph run", async () => {
     const p = createProject();
     prints(p, "claude", "1.0");

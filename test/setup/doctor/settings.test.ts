@@ -18,12 +18,6 @@ function withScm(command: string) {
 }
 
 describe("settings", () => {
-  it("need not be there", async () => {
-    expect(await examineSettings(machine(createProject()))).toEqual([
-      { name: "files", status: "ok", message: "none: ralph uses the defaults", files: [] },
-    ]);
-  });
-
   it("that are refused are a problem with the words of ralph run", async () => {
     const settings = new RalphError('.ralph/settings.json: unknown key "x"', { code: "settings_invalid" });
     expect(await examineSettings(machine(createProject(), { settings }))).toEqual([

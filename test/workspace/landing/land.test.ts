@@ -200,26 +200,6 @@ describe("nothing that landed disappears", () => {
       gone: ["US-001"],
     });
   });
-
-  it("sees lost binary files and lost rights to be executed", async () => {
-    const first = branch(
-      "first",
-      "printf 'a\\0b' > data.bin && printf '#!/bin/sh\\n' > run.sh && chmod +x run.sh",
-    );
-    const base = commit("main");
-    p.sh(`git branch result ${first}`);
-    const second = branch("second", "echo x > x.txt");
-    const tip = branch(
-      "merged",
-      "git merge -q --no-commit first; printf 'c\\0d' > data.bin; chmod -x run.sh; git add -A",
-      second,
-    );
-    const result = await land(request(tip, { earlier: [{ name: "US-001", old: base, new: first }] }));
-    expect(result.kind === "lost" && result.lines.map(({ file }) => file).sort()).toEqual([
-      "data.bin",
-      "run.sh",
-    ]);
-  });
 });
 
 describe("a branch that is checked out", () => {

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createWorktree, type Setup } from "../../../src/workspace/worktree/create.js";
@@ -93,19 +93,6 @@ describe(".worktreeinclude", () => {
       all.filter((name) => name !== ".env.example" && name !== "other.log"),
     );
     expect(told).toEqual([]);
-  });
-
-  it("keeps what is in a file, its mode, and links as they are", async () => {
-    p.sh(
-      "echo .env > .gitignore && echo 'A=1' > .env && chmod 600 .env && ln -s ../gone link && ln -s .env near",
-    );
-    p.write(".worktreeinclude", ".env\nlink\nnear\n");
-    const path = await made();
-    expect({
-      text: readFileSync(join(path, ".env"), "utf8"),
-      mode: lstatSync(join(path, ".env")).mode & 0o777,
-      links: ["link", "near"].map((name) => readlinkSync(join(path, name))),
-    }).toEqual({ text: "A=1\n", mode: 0o600, links: ["../gone", ".env"] });
   });
 });
 
@@ -209,19 +196,6 @@ describe("what is left in a worktree at the end", () => {
       failure: `work is left uncommitted in ${path}: inner is a repository of its own`,
     });
     expect([committed(), inTree(path, "git status --porcelain")]).toEqual(["A a", "?? inner/\n"]);
-  });
-
-  it("is told where it is in a submodule", async () => {
-    p.sh("git -c protocol.file.allow=always submodule --quiet add $PWD sub && git commit -qm sub");
-    const path = await made("one", {
-      command: "git -c protocol.file.allow=always submodule --quiet update --init",
-    });
-    expect(await settle(path)).toEqual({ found: false });
-    inTree(path, "echo x > sub/new");
-    const failure = `work is left uncommitted in ${path}: changes in submodules: sub`;
-    expect(await settle(path)).toEqual({ found: false, failure });
-    inTree(path, "rm sub/new && echo x >> sub/README.md && echo x > a");
-    expect(await settle(path)).toEqual({ found: true, failure });
   });
 
   it.each([

@@ -30,7 +30,5 @@ export default defineConfig({
     // They keep nothing that another one would find, and loading everything anew takes a third of their time.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Where others share the machine, one timeout must not hold up a landing; what fails twice, fails.
-    retry: process.env.CI ? 1 : 0,
   },
 });

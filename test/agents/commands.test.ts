@@ -137,15 +137,6 @@ test("amp without its flag is told by a settings file", async () => {
   });
 });
 
-test("a plain command gets its prompt in a file", async () => {
-  const path = `${SCRATCH}/prompt-for-agent.txt`;
-  expect(await commandOf("my-agent {prompt_file}")).toEqual({
-    file: "my-agent",
-    args: [path],
-    files: { [path]: "Do it." },
-  });
-});
-
 test("placeholders, dollars and braces in the prompt stay as they are", async () => {
   const prompt = "$& {prompt_file} {prompt} $1";
   expect((await commandOf("my-agent {prompt}", { prompt })).args).toEqual([prompt]);

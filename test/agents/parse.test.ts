@@ -28,12 +28,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     },
     [{ type: "error", message: "API retry 2/10: 429 rate_limit", status: 429 }],
   ],
-  [
-    "a usage limit with a reset of the wrong type",
-    "claude",
-    { type: "rate_limit_event", rate_limit_info: { status: "rejected", resetsAt: "soon" } },
-    [{ type: "rate_limit", status: "rejected" }],
-  ],
   ["a subagent's prompt", "claude", blocks("user", "do it", { parent_tool_use_id: "t1" }), []],
   [
     "a to-do list of Claude",
@@ -96,18 +90,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
     [{ type: "text", text: "Hello." }],
   ],
   [
-    "usage beside content of the wrong type",
-    "claude",
-    { type: "assistant", message: { id: "m1", content: 5, usage: { input_tokens: 1000 } } },
-    [
-      {
-        type: "progress",
-        message: "",
-        usage: { inputTokens: 1000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, key: "m1" },
-      },
-    ],
-  ],
-  [
     "a to-do list of Codex, whose first open item is the active one",
     "codex",
     {
@@ -137,11 +119,6 @@ const LINES: [what: string, agent: string, line: unknown, events: AgentEvent[]][
 
 test.each(LINES)("%s", (_, name, line, events) => {
   expect(parse(name, line)).toEqual(events);
-});
-
-test("a retry that tells nothing is said without gaps", () => {
-  const [event] = parse("claude", { type: "system", subtype: "api_retry" });
-  expect(event).toMatchObject({ type: "error", message: expect.not.stringContaining("undefined") });
 });
 
 const GARBAGE = [

@@ -96,13 +96,6 @@ test("what was told along the way counts until a result tells it better", () => 
   });
 });
 
-test("a result that reports zeros does not take back what was told along the way", () => {
-  expect(spent(reportOf(told(tokens(5, 5)), { type: "result", usage: tokens(0, 0), costUsd: 2 }))).toEqual({
-    ...tokens(5, 5),
-    costUsd: 2,
-  });
-});
-
 test("a result without cost and tokens leaves the tokens told along the way to the estimate", () => {
   const report = reportOf(told(tokens(5, 5)), { type: "result", usage: tokens(0, 0), costUsd: 0 });
   expect(charged(report, { allowanceUsd: null, pricePerToken: 0.5 })).toEqual({

@@ -33,7 +33,7 @@ describe("a workspace that is moved away", () => {
     );
     p.settings({ agent: { command: "claude" }, protect: ["README.md"] });
     p.sh("git add -A && git commit -qm settings");
-    const { code, finished } = await p.start([...command, "--json"]).result;
+    const { code, finished } = await p.ralph(...command, "--json");
     const place = command.includes("--worktree") ? join(p.root, "project-worktrees", "one") : p.dir;
     expect({ code, finished, calls: p.calls() }).toMatchObject({
       code: 1,
@@ -48,11 +48,11 @@ describe("a workspace that is moved away", () => {
   it("is noticed before a success is told, and goes on when it is back", async () => {
     const p = claudeProject(DONE);
     const flags = ["--check", `test -e ../away || mv "$PWD" ../away`];
-    const { code, finished } = await p.start([...RUN, ...flags]).result;
+    const { code, finished } = await p.ralph(...RUN, ...flags);
     expect({ code, reason: finished.reason }).toEqual({ code: 1, reason: "error" });
     renameSync(join(p.root, "away"), p.dir);
     mkdirSync(join(p.root, "away"));
-    const again = await p.start(["resume", "--json"]).result;
+    const again = await p.ralph("resume", "--json");
     expect({ code: again.code, reason: again.finished.reason }).toEqual({ code: 0, reason: "completed" });
   });
 });
@@ -104,7 +104,7 @@ describe("what an agent left running", () => {
     await run.result;
     const [pid, agent] = [serverOf(p), Number(readFileSync(join(p.root, "agent"), "utf8"))];
     expect([isAlive(pid), isAlive(agent)]).toEqual([true, true]);
-    expect((await p.start(["resume", "--json"]).result).code).toBe(0);
+    expect((await p.ralph("resume", "--json")).code).toBe(0);
     expect([isAlive(pid), isAlive(agent)]).toEqual([true, false]);
   });
 });
@@ -121,7 +121,7 @@ describe("locks of git that a call leaves behind", () => {
     ["silence", ["--inactivity-timeout", "1"]],
   ])("are removed when %s ended it, and told", async (_, flags) => {
     const p = claudeProject({ bash: `${lock}; ${WAIT}` }, { ...COMMIT, ...DONE });
-    const { code, events } = await p.start([...RUN, ...flags]).result;
+    const { code, events } = await p.ralph(...RUN, ...flags);
     expect({ code, calls: p.calls() }).toEqual({ code: 0, calls: 2 });
     expect(removed(events).sort()).toEqual(LOCKS.map((name) => join(p.dir, ".git", name)).sort());
     expect(p.sh("git log --format=%s -1")).toBe("work\n");
@@ -134,7 +134,7 @@ describe("locks of git that a call leaves behind", () => {
     await atWork(p);
     run.child.kill("SIGKILL");
     await run.result;
-    const { code, events } = await p.start(["resume", "--json"]).result;
+    const { code, events } = await p.ralph("resume", "--json");
     expect(code).toBe(0);
     expect(removed(events).sort()).toEqual([
       join(p.dir, ".git/refs/heads/ralph/one.lock"),
@@ -148,7 +148,7 @@ describe("locks of git that a call leaves behind", () => {
     p.write(".git/index.lock", "");
     // The clock of files may be a moment behind.
     await eventually(() => Date.now() - statSync(join(p.dir, ".git/index.lock")).ctimeMs > 100);
-    const { code, events } = await p.start([...RUN, ...KEEP]).result;
+    const { code, events } = await p.ralph(...RUN, ...KEEP);
     serverOf(p);
     expect({ code, removed: removed(events) }).toEqual({
       code: 0,

@@ -98,16 +98,6 @@ describe("diffSince", () => {
     empty.sh("git add b && git commit -qm first");
     expect(await diffSince({ workspace: empty.dir, base: undefined })).toBe(before);
   });
-
-  it("is undefined where it cannot be told: outside a repository, without the commit", async () => {
-    expect(
-      await diffSince({ workspace: createProject({ git: false }).dir, base: undefined }),
-    ).toBeUndefined();
-    project.sh("echo x > n");
-    expect(await diffSince({ workspace: project.dir, base: "f".repeat(40) })).toBeUndefined();
-    vi.stubEnv("TMPDIR", join(project.root, "gone"));
-    expect(await diff()).toBeUndefined();
-  });
 });
 
 const SETTINGS: [setting: string, value: string][] = [

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
 import {
-  asMemory,
   failed,
   firstPosition,
   passed,
@@ -38,11 +37,6 @@ history:
     const again = resumed(failed(first, state, FAILURE, 0, NOW), NOW);
     expect(again).toMatchObject({ state: "A", retries: 0, inGutter: false, isMended: true });
     expect(again.history.at(-1)).toBe("2026-01-26T18:55:00 | GUTTER -> A (resumed, retries reset)");
-  });
-
-  it("comes back from the journal as it was", () => {
-    const position = failed(first, state, FAILURE, 3, NOW);
-    expect(positionIn(asMemory(position))).toEqual(position);
   });
 
   it.each([undefined, null, "x", [], {}, { state: 1, retries: 0 }])("bears a journal with %j", (memory) => {

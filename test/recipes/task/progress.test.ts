@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CheckFinished } from "../../../src/events.js";
@@ -103,13 +103,5 @@ describe("a run", () => {
     progress().add(2, judged([check("a", { exitCode: 1, output: "second try" })]));
     expect(progress().read()).toBe(before.replace("first", "second"));
     expect(readFileSync(copy, "utf8")).toBe(progress().read());
-  });
-
-  it("goes by its own records when the copy was changed", () => {
-    sectionOf(judged([check("a")]));
-    writeFileSync(copy, "## Iteration 1 — PASS\nall is well");
-    expect(progress().read()).toMatch(/^## Iteration 1 — PASS\n- Steps: 8\n/);
-    progress().add(2, judged([check("a")]));
-    expect(readFileSync(copy, "utf8")).not.toContain("all is well");
   });
 });

@@ -184,7 +184,7 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
       BASH_ENV: join(p.dir, "start-up"),
       TMPDIR: join(p.dir, "tmp"),
     };
-    await p.start([...ARGS.slice(0, 7), "-n", "2", "--max-failures", "3"], { env }).result;
+    await p.ralphWith({ env }, ...ARGS.slice(0, 7), "-n", "2", "--max-failures", "3");
     expect({ found: p.read("found"), pwned: existsSync(pwned) }).toEqual({
       found: "found: mine\nfound: mine\n",
       pwned: false,
@@ -217,7 +217,7 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
     p.sh("mkdir -p src && echo x > src/a && git add src && git commit -qm src");
     p.sh("ln -s ../more link");
     p.settings({ sandbox: { filesystem } });
-    const { code, stdout, stderr } = await p.start(ARGS).result;
+    const { code, stdout, stderr } = await p.ralph(...ARGS);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(why) });
     expect(existsSync(join(p.home, ".ralph/runs"))).toBe(false);
   });
@@ -299,7 +299,7 @@ describe("the network of srt", () => {
     );
     p.settings({ sandbox: { network: { allow: [`127.0.0.1:${ports[0]}`] } } });
     const env = { LISTED: String(ports[0]), UNLISTED: String(ports[1]) };
-    const { code, ...rest } = await p.start([...ARGS, "--json"], { env }).result;
+    const { code, ...rest } = await p.ralphWith({ env }, ...ARGS, "--json");
     expect({ code, answers: answers(rest) }).toEqual({
       code: 0,
       answers: {
@@ -349,7 +349,7 @@ const value = token[1].replace(/\\$\\{?(\\w+)\\}?/, (_, name) => process.env[nam
     );
     const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${ports[0]}`, IS_SANDBOX: "" };
     const args = ["run", "-p", "x", "--agent", "claude", "--sandbox", "srt", "-n", "1", "--json"];
-    const { code, events, stderr } = await p.start(args, { env }).result;
+    const { code, events, stderr } = await p.ralphWith({ env }, ...args);
     const said = events.find((event) => event.type === "agent.finished");
     expect({ code, said, stderr }).toMatchObject({
       code: 0,

@@ -46,18 +46,6 @@ describe("git", () => {
     ]);
   });
 
-  it("without a commit is a warning", async () => {
-    const p = createProject({ git: false });
-    realGit(p);
-    p.sh("git init -q .");
-    expect((await examineGit(machine(p)))[2]).toEqual({
-      name: "commit",
-      status: "warning",
-      message: "no commit yet: ralph has nothing to compare with",
-      fix: 'git add -A && git commit -m "First commit"',
-    });
-  });
-
   it.each([
     ["nothing", {}, "warning"],
     ["a name alone", { "user.name": "Ada" }, "warning"],

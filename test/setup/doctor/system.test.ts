@@ -60,17 +60,6 @@ describe("the system", () => {
     expect(await named("tmux", machine(p))).toEqual({ ...told, fix: "sudo apt-get install tmux" });
     expect(await named("tmux", machine(p, { uid: 0 }))).toEqual({ ...told, fix: "apt-get install tmux" });
   });
-
-  it("tries the disks and leaves nothing behind", async () => {
-    const p = createProject();
-    const before = p.sh("find .. | sort");
-    const findings = await examineSystem(machine(p));
-    expect(findings.map(({ name, status, path }) => ({ name, status, path })).slice(2)).toEqual([
-      { name: "records", status: "ok", path: join(p.home, ".ralph") },
-      { name: "project", status: "ok", path: p.dir },
-    ]);
-    expect(p.sh("find .. | sort")).toBe(before);
-  });
 });
 
 describe.runIf(isRoot)("disks of their own", () => {

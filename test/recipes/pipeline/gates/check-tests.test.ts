@@ -113,20 +113,6 @@ describe("check-tests", () => {
       ]);
     });
 
-    it("counts them where nobody was asked for tests, and only warns about others", async () => {
-      const empty = 'test("empty", () => { f(); });\n';
-      const workspace = project({
-        "a.test.js": asserted("SC-1") + empty,
-        "b.test.js": empty.replace("empty", "SC-2"),
-      });
-      const before = now(workspace, false);
-      const found = await checkTests(PRP, { workspace, file: "p.md", before });
-      expect(found.map(({ file, level, message }) => `${file}: ${level}: ${message}`)).toEqual([
-        'a.test.js: warning: the test "empty" asserts nothing',
-        'b.test.js: error: the test "SC-2" asserts nothing',
-      ]);
-    });
-
     it("wants a new test to fail, and not an old one alone", async () => {
       const workspace = project({ "p.md": PRP, "tests/test_old.py": "def test_old():\n    assert f()\n" });
       const before = now(workspace, true);

@@ -165,8 +165,8 @@ async function killOne(found: WorkerOrRun, removes: boolean): Promise<void> {
   const changes = isThere ? await git(path, ["--no-optional-locks", "status", "--porcelain"]) : undefined;
   const { worker } = found;
   const hasEnded = worker?.loop === undefined && ["stopped", "failed"].includes(worker?.status ?? "");
-  // The second signal ends the agent, too.
-  if (worker === undefined) await endLoop(loopOf(found.run), ["SIGTERM", "SIGTERM"]);
+  // The second signal ends the agent, too: another one, because a process that is held up takes two equal ones for one.
+  if (worker === undefined) await endLoop(loopOf(found.run), ["SIGTERM", "SIGINT"]);
   else if (!hasEnded) await killWorker(worker);
   if (hasEnded) warn(`worker '${name}' is not running`);
   else say(`killed ${name}`);

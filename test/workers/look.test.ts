@@ -1,10 +1,25 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../kit.js";
 import { createWorkers } from "./kit.js";
 
 const WAIT = "echo at work; while ! test -f go; do sleep 0.05; done";
+
+/** Whether these signals wait for a process, as far as the system tells. */
+function hasPending(pid: number, signals: number[]): boolean {
+  if (!existsSync("/proc/self/status")) return true;
+  const mask = /^ShdPnd:\s*(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
+  return signals.every((signal) => (BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n);
+}
 
 describe("ralph ls", () => {
   it("lists workers and runs that are at work, as a table, as JSON and as names", async () => {
@@ -54,7 +69,13 @@ describe("ralph ls", () => {
     expect((await p.ralph("ls")).stdout).toMatch(
       /^NAME +STATUS +ITER +TIME +COST +FOLDER +LAST LINE\nw +running +1\/3 +[\d.]+s +- +project +at work\n/,
     );
-    const killed = await p.ralph("kill", id);
+    // It hears of it late, and of both signals at once.
+    const pid = run.child.pid as number;
+    process.kill(pid, "SIGSTOP");
+    const killing = p.ralph("kill", id);
+    await eventually(() => hasPending(pid, [2, 15]));
+    process.kill(pid, "SIGCONT");
+    const killed = await killing;
     expect([killed.code, killed.stdout]).toEqual([0, "killed r\n"]);
     expect((await run.result).finished.reason).toBe("interrupted");
     expect(await names("--status", "running")).toBe("w\n");

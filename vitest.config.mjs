@@ -23,8 +23,9 @@ export default defineConfig({
     // Whoever runs them, git has no name and no settings of theirs, and neither has ralph.
     env: { GIT_CONFIG_GLOBAL: "/dev/null", RALPH_HOME: "/dev/null/ralph" },
     setupFiles: ["test/clean-up.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For what hangs: a busy machine takes its time.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // More than there are cores: most of the time tests wait for other processes.
     maxWorkers: 7,
     // They keep nothing that another one would find, and loading everything anew takes a third of their time.

@@ -232,7 +232,7 @@ function describeResult(code: number | null, stdout: string, allStderr: string):
 }
 
 /** Waits for something that another process does. What takes long is looked at less often: looking costs, too. */
-export async function eventually(condition: () => boolean, timeoutMs = 45_000): Promise<void> {
+export async function eventually(condition: () => boolean, timeoutMs = 90_000): Promise<void> {
   const begin = Date.now();
   while (!condition()) {
     const waited = Date.now() - begin;

@@ -121,11 +121,11 @@ function refuseOther(run: StoriesRun, { before, after = before }: Turn): void {
   });
 }
 
-export function tasksText({ files, workspace }: StoriesAt): string | undefined {
+function tasksText({ files, workspace }: StoriesAt): string | undefined {
   return textAt(join(workspace, files.tasks));
 }
 
-export function judge({ spec, files }: StoriesAt, held: Partial<Rules>, text: string | undefined): Reading {
+function judge({ spec, files }: StoriesAt, held: Partial<Rules>, text: string | undefined): Reading {
   return checkTasks(text, { ...held, ...spec, name: files.tasks });
 }
 

@@ -11,13 +11,13 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   process: { lines: 823, imports: [] },
   settings: { lines: 885, imports: ["records"] },
   guard: { lines: 2783, imports: [] },
-  agents: { lines: 1821, imports: [] },
+  agents: { lines: 1818, imports: [] },
   records: { lines: 2437, imports: ["process", "agents"] },
-  workspace: { lines: 3824, imports: ["process", "records"] },
+  workspace: { lines: 3820, imports: ["process", "records"] },
   sandbox: { lines: 1400, imports: ["process", "agents", "records", "workspace"] },
   verify: { lines: 2137, imports: ["process", "records", "workspace", "sandbox"] },
   receipts: { lines: 731, imports: ["process", "records", "workspace", "verify"] },
-  loop: { lines: 927, imports: ["records"] },
+  loop: { lines: 919, imports: ["records"] },
   ask: { lines: 1025, imports: ["process", "agents", "records", "sandbox", "verify", "loop"] },
   recipes: {
     lines: 5312,
@@ -26,7 +26,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   hooks: { lines: 596, imports: ["guard", "records", "workspace", "recipes"] },
   workers: { lines: 1416, imports: ["process", "agents", "records", "ask"] },
   /** With the parts that the HTML report and the dashboard share. */
-  views: { lines: 3464, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
+  views: { lines: 3460, imports: ["settings", "guard", "records", "verify", "workers", "recipes", "setup"] },
   run: {
     lines: 3608,
     imports: [
@@ -51,7 +51,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     lines: 1313,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2556, imports: ["process", "records", "workspace", "verify", "views"] },
+  github: { lines: 2552, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1022, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 335, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {
@@ -80,7 +80,7 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
   ui: { lines: 4534, imports: ["process", "records", "workspace", "recipes", "workers", "views", "run"] },
   /** Two engines, the fence in git, records to and fro, and the watch over a claim: each is a file. */
   fleet: {
-    lines: 2901,
+    lines: 2896,
     imports: ["process", "settings", "agents", "records", "workspace", "views", "run"],
   },
   cli: { lines: 1755, imports: ["settings", "agents", "records", "views", "commands"] },

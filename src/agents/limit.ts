@@ -1,15 +1,12 @@
 import { createRequire } from "node:module";
 import { stripVTControlCharacters } from "node:util";
-import type { AgentStop, UsageLimit } from "../events.js";
+import type { AgentFinished, AgentStop, UsageLimit } from "../events.js";
 import { PROGRAM } from "../package-folder.cjs";
 import type { Agent } from "./agent.js";
 import { tellsOfLimit } from "./own-words.js";
 import { type AgentReport, type LimitSign, TOO_MANY_REQUESTS } from "./report.js";
 
-export interface CallEnding {
-  error: string | null;
-  stopped: AgentStop | null;
-  finalMessage: string;
+export interface CallEnding extends Pick<AgentFinished, "error" | "stopped" | "finalMessage"> {
   stderr: string;
   /** Whether ralph read only plain text from it, so that its output may be its error. */
   isPlain: boolean;

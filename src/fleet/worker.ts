@@ -11,20 +11,15 @@ import { hasRoom } from "./site.js";
 import { type Control, controlKey } from "./store.js";
 import { claimJob } from "./take.js";
 
-export interface WorkerOptions {
-  name: string;
+export interface WorkerOptions extends Pick<WorkerContext, "name" | "home" | "credentials" | "say"> {
   slots: number;
   tags: string[];
   /** In USD; undefined: no limit. */
   maxCost: number | undefined;
-  /** The folder of the mirrors and the claims. */
-  home: string;
-  credentials: NodeJS.ProcessEnv;
   /** Aborted: finish the iterations at work, and hand the jobs back. */
   drain: AbortSignal;
   /** Aborted: hand them back now. */
   leave: AbortSignal;
-  say(text: string): void;
 }
 
 const LOOK_MS = 1000;

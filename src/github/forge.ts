@@ -124,12 +124,8 @@ export interface PullRequest {
   base: string;
 }
 
-interface NewPullRequest {
-  title: string;
-  body: string;
+interface NewPullRequest extends Pick<PullRequest, "title" | "body" | "base" | "isDraft"> {
   branch: string;
-  base: string;
-  isDraft: boolean;
 }
 
 export interface ForgeCheck {

@@ -1,18 +1,10 @@
-import type { Limits, LoopEventBody, StopReason } from "../events.js";
+import type { Limits, LoopEventBody, RunStarted, StopReason } from "../events.js";
 import type { RunState } from "../records/run-state.js";
 import type { Budget, Clock, Effects, Remaining } from "./effects.js";
 import type { Recipe } from "./recipe.js";
 
-export interface LoopOptions {
-  /** The short name of the run. */
-  name?: string;
-  limits: Limits;
-  agent: string;
-  /** The variable that holds the agent's key, if one is set. */
-  credentials: string | null;
-  workspace: string;
-  /** Do not end what agents and checks leave running. */
-  background?: "keep";
+export interface LoopOptions
+  extends Pick<RunStarted, "name" | "limits" | "agent" | "credentials" | "workspace" | "background"> {
   /** Names of the run's other agents, by role. */
   others?: Record<string, string>;
 }

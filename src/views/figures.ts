@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { formatCost, formatCount } from "../costs.js";
 import { formatDuration } from "../duration.js";
 import type { BaselineCheck, CheckFinished } from "../events.js";
+import type { Spent } from "../records/iteration.js";
 import { witnessOf, wordsFor } from "../records/result.js";
 import { brief } from "./harmless.js";
 
@@ -9,12 +10,7 @@ export { formatCost, formatCount };
 
 /** Money, tokens, times and counts, as every view words them. */
 
-export interface Statistics {
-  costUsd: number | null;
-  costEstimated?: boolean;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens?: number;
+export interface Statistics extends Spent {
   durationMs: number;
 }
 

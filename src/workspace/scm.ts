@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { basename } from "node:path";
 import { elapsed } from "../elapsed.js";
 import { RalphError } from "../errors.js";
-import type { CallSpending, LoopEventBody } from "../events.js";
+import type { CallSpending, LoopEventBody, ScmFinished } from "../events.js";
 import { type Capture, capture } from "../process/run.js";
 import { which } from "../process/which.js";
 import type { Redact } from "../records/redact.js";
@@ -98,11 +98,7 @@ export async function* runScm(
   return undefined;
 }
 
-interface TaskResult {
-  passed: boolean;
-  exitCode: number | null;
-  message: string;
-}
+type TaskResult = Pick<ScmFinished, "passed" | "exitCode" | "message">;
 
 type TaskEvents = AsyncGenerator<LoopEventBody, TaskResult>;
 

@@ -160,27 +160,23 @@ export async function costs(flags: { since?: string; by?: string; json?: boolean
   const charges = chargesSince(runsIn().list(), since, undefined, (error) => warn((error as Error).message));
   const [rows, total] = [costRows(charges, by), costSum(charges)];
   const document = { v: 1, since: new Date(since).toISOString(), by, rows, total };
-  return printAs(flags, document, () => (rows.length === 0 ? [nothing(given)] : costTable(by, rows, total)));
+  const nothing = `No agent ran in the last ${given}. ralph costs --since 365d looks further back.`;
+  return printAs(flags, document, () => (rows.length === 0 ? [nothing] : costTable(by, rows, total)));
 }
 
 function isKey(by: string): by is CostKey {
   return (COST_KEYS as readonly string[]).includes(by);
 }
 
-function nothing(since: string): string {
-  return `No agent ran in the last ${since}. ralph costs --since 365d looks further back.`;
-}
-
 function costTable(by: CostKey, rows: CostRow[], total: CostSum): string[] {
-  const cells = rows.map((row) => [row.key, costWords(row), ...sumCells(row)]);
+  const cells = rows.map((row) => {
+    const { key, runs, calls } = row;
+    return [key, costWords(row), String(runs), String(calls), formatTokens(row) ?? "-"];
+  });
   const head = [by.toUpperCase(), "COST", "RUNS", "CALLS", "TOKENS"];
   const lines = tableLines([head, ...cells], { width: process.stdout.columns, right: [2, 3] });
   const sum = joined(costWords(total), plural(total.runs, "run"), plural(total.calls, "call"));
   return [...lines, "", `Total: ${sum}`];
-}
-
-function sumCells(sum: CostSum): string[] {
-  return [String(sum.runs), String(sum.calls), formatTokens(sum) ?? "-"];
 }
 
 /** `$3.20`, `$3.20 and 2 calls of unknown cost`, `unknown` */

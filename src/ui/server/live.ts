@@ -1,6 +1,5 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { runFolder } from "../../records/runs.js";
-
 import type { RunRow } from "../api.js";
 import { entryOf } from "./entries.js";
 import { countsOf } from "./lists.js";
@@ -20,10 +19,6 @@ const BREATH = 100;
 export function cursorsIn(text: string): Map<string, number> {
   const found = [...text.matchAll(/([\w-]+):(\d+)/g)].map(([, id = "", at]) => [id, Number(at)] as const);
   return new Map(found.slice(0, MOST_WATCHED));
-}
-
-function cursorText(cursors: Map<string, number>): string {
-  return [...cursors].map(([id, at]) => `${id}:${at}`).join(" ");
 }
 
 function message(event: string, data: unknown, id?: string): string {
@@ -73,7 +68,8 @@ async function tellEvents(
     if (next <= from) await send(message("again", { run: id }));
     cursors.set(id, next);
     const data = { run: id, from, next, type: event.type, entry: entryOf(event, { next }) ?? null };
-    await send(message("entry", data, cursorText(cursors)));
+    const places = [...cursors].map(([run, at]) => `${run}:${at}`);
+    await send(message("entry", data, places.join(" ")));
     from = next;
     count += 1;
     if (count % BREATH === 0) await setImmediate();

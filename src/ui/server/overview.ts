@@ -196,7 +196,7 @@ function standingNow(
 ): RowFacts {
   const isLiving = reading !== undefined;
   const state = reading?.state ?? run.state() ?? initialState(run.id);
-  const status: RunStatus = isLiving ? state.status : endedStatus(state);
+  const status: RunStatus = isLiving || state.status === "finished" ? state.status : "crashed";
   const isPausing = status === "running" && existsSync(run.pause);
   const known = state.limits ?? spec.limits;
   // The page adds the time since the last event.
@@ -217,10 +217,6 @@ function standingNow(
 /** Each lane of a race has a limit of its own, which says nothing of their sum. */
 function isRace({ recipe }: SpecRecord, { lanes }: { lanes?: unknown }): boolean {
   return lanes !== undefined && recipe.kind !== "stories";
-}
-
-function endedStatus({ status }: RunState): RunStatus {
-  return status === "finished" ? "finished" : "crashed";
 }
 
 const ASKING = ["blocked", "violation"];

@@ -96,14 +96,11 @@ export async function land(request: LandingRequest): Promise<LandingResult> {
   let old = "";
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     old = (await commitOf(request.repository, request.target)) ?? "";
-    const result = old === "" ? noBranch(request) : await landOn(old, request);
+    const result =
+      old === "" ? failed(`there is no branch ${shortName(request.target)}`) : await landOn(old, request);
     if (result !== "moved") return result;
   }
   return { kind: "moved", old, tries: MOST_TRIES };
-}
-
-function noBranch({ target }: LandingRequest): LandingResult {
-  return failed(`there is no branch ${shortName(target)}`);
 }
 
 async function landOn(old: string, request: LandingRequest): Promise<LandingResult | "moved"> {

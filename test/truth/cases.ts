@@ -17,7 +17,7 @@ export interface Case {
   name: string;
   file: string;
   recipe: string;
-  /** Left out: every agent that can say these words. */
+  /** Left out, or `all`: every agent that can say these words. */
   agents: string[] | undefined;
   /** `text`: only the answer is printed, and no stream. */
   mode: "stream" | "text";
@@ -53,7 +53,7 @@ export interface Case {
 
 const FOLDER = join(import.meta.dirname, "cases");
 const FIELDS = new Set([
-  ...["recipe", "agents", "mode", "prompt", "checks", "check", "story", "left", "git", "expect"],
+  ...["recipe", "agents", "mode", "prompt", "checks", "check", "story", "left", "git"],
   ...["reviews", "repository", "hidden", "confirm", "retry", "witness"],
 ]);
 
@@ -63,40 +63,54 @@ export function allCases(): Case[] {
     .flatMap((file) => casesIn(file, readFileSync(join(FOLDER, file), "utf8")));
 }
 
-/** Blocks between blank lines; one that begins with `table` has a case in each line. */
+/**
+ * Blocks between blank lines, each a case. One that begins with `table` has a case in each line; one that begins with
+ * `every` holds fields of all that follow, up to the next one.
+ */
 function casesIn(file: string, text: string): Case[] {
   const lines = text.split("\n").filter((line) => !line.startsWith("#"));
   const blocks = lines.join("\n").split(/\n{2,}/);
+  let shared: string[] = [];
   return blocks
     .map((block) => block.split("\n").filter((line) => line.trim() !== ""))
-    .filter((block) => block.length > 0)
-    .flatMap((block) => (block[0]?.startsWith("table") ? table(file, block) : [oneCase(file, block)]));
+    .flatMap(([head, ...lines]) => {
+      if (head === "every") shared = lines;
+      if (head === undefined || head === "every") return [];
+      const own = new Set(lines.map((line) => word(line).verb));
+      const all = [...shared.filter((line) => !own.has(word(line).verb)), ...lines];
+      return head.startsWith("table") ? table(file, head, all) : [oneCase(file, head, all)];
+    });
 }
 
 /** Each line is `expected | text`, and the text is what the verb of the table does. */
-function table(file: string, [head = "", ...lines]: string[]): Case[] {
+function table(file: string, head: string, lines: string[]): Case[] {
   const about = lines.filter((line) => !line.includes(" | "));
   const rows = lines.filter((line) => line.includes(" | "));
   return rows.map((row) => {
-    const at = row.indexOf(" | ");
-    const text = row.slice(at + 3);
-    const verb = word(head).text;
-    return oneCase(file, [`case ${verb} ${text}`, ...about, `expect ${row.slice(0, at)}`, `${verb} ${text}`]);
+    const [expected, text] = halves(row);
+    const step = `${word(head).text} ${text}`;
+    return oneCase(file, `${expected} | ${step}`, [...about, step]);
   });
 }
 
-function oneCase(file: string, lines: string[]): Case {
+/** `expected | the rest` */
+function halves(line: string): [string, string] {
+  const at = line.indexOf(" | ");
+  return [line.slice(0, at), line.slice(at + 3)];
+}
+
+function oneCase(file: string, head: string, lines: string[]): Case {
+  const [verdict, name] = halves(head);
   const words = lines.map(word);
   const of = (name: string): string[] =>
     words.filter(({ verb }) => verb === name).map(({ text }) => unescaped(text));
-  const steps = words.filter(({ verb }) => verb !== "case" && !FIELDS.has(verb));
-  const name = words.find(({ verb }) => verb === "case")?.text;
-  if (name === undefined) throw new Error(`${file}: a block without a name: ${lines[0]}`);
+  const steps = words.filter(({ verb }) => !FIELDS.has(verb));
+  const [agents] = of("agents");
   return {
     name,
     file,
     recipe: of("recipe")[0] ?? "prompt",
-    agents: of("agents")[0]?.split(" "),
+    agents: agents === "all" ? undefined : agents?.split(" "),
     mode: of("mode")[0] === "text" ? "text" : "stream",
     prompt: of("prompt")[0] ?? "Fix the tests. Say <response>DONE</response> when you are done.",
     checks: of("checks")[0] === "fail" ? "fail" : "pass",
@@ -111,7 +125,7 @@ function oneCase(file: string, lines: string[]): Case {
     commands: of("check"),
     skipReview: of("reviews")[0] === "skipped",
     repository: of("repository").length > 0,
-    expected: expected(of("expect")[0] ?? "", `${file}: ${name}`),
+    expected: expected(unescaped(verdict), `${file}: ${name}`),
     calls: calls(steps),
   };
 }
@@ -132,7 +146,7 @@ function calls(steps: Step[]): Step[][] {
 
 function expected(text: string, where: string): Expected {
   const [, verdict, because] = /^(done|not done|limit|error)(?:: (.*))?$/.exec(text.trim()) ?? [];
-  if (verdict === undefined) throw new Error(`${where}: expect done, not done, limit or error: ${text}`);
+  if (verdict === undefined) throw new Error(`${where}: expected done, not done, limit or error: ${text}`);
   return { verdict: verdict as Expected["verdict"], because };
 }
 

@@ -66,17 +66,6 @@ it("docker: is used again, and an empty answer is asked for again", async () => 
   });
 });
 
-it("docker: is taken away again where it cannot be set up", async () => {
-  const p = dockerProject("docker", { fails: { "exec -u root": "no such user" } });
-  const { code, finished } = await p.ralph(...RUN);
-  expect({ code, reason: finished.reason, message: finished.message }).toEqual({
-    code: 1,
-    reason: "error",
-    message: "docker sandbox exec failed: no such user; --no-sandbox runs without it",
-  });
-  expect(p.calls().at(-1)).toBe(`sandbox rm NAME`);
-});
-
 it("docker: says plainly that the agent is not logged in inside", async () => {
   const p = dockerProject("docker", { answers: ["Not logged in · Please run /login"] });
   const { events } = await p.ralph(...RUN, "--max-failures", "1");

@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../kit.js";
@@ -94,36 +86,6 @@ describe("ralph ls", () => {
     const p = createWorkers({ git: false });
     expect(await p.err("ls", flag, value)).toEqual([2, `ralph: error: ${message}\n`]);
     expect((await p.ralph("ls")).stdout).toContain("No workers, and no runs today.");
-  });
-
-  it("shows a worker whose record is damaged as unknown, beside the others", async () => {
-    const p = createWorkers();
-    await p.sh("true", "-n", "1");
-    await p.ended();
-    const good = p.state();
-    const broken = join(p.ralphHome, "workers", "broken");
-    mkdirSync(broken);
-    writeFileSync(join(broken, "state.json"), "{}");
-    writeFileSync(join(broken, "worker.json"), "nonsense");
-    const listed = await p.ralph("ls", "--format", "json");
-    const rows = JSON.parse(listed.stdout) as { name: string; status: string }[];
-    expect(rows.map(({ name, status }) => [name, status])).toEqual([
-      ["broken", "unknown"],
-      ["w", "stopped"],
-    ]);
-    writeFileSync(join(p.ralphHome, "workers", "notes"), "no worker");
-    expect((await p.ralph("status", "broken")).code).toBe(2);
-    for (const wrong of [{ last_iteration_started: 5 }, { done_pattern: undefined }, { status: "happy" }]) {
-      writeFileSync(p.file("state.json", "w"), JSON.stringify({ ...p.state(), ...wrong }));
-      const status = await p.ralph("status", "w");
-      expect([status.code, status.stderr]).toEqual([
-        2,
-        expect.stringContaining("was unreadable; ralph kept it as"),
-      ]);
-      renameSync(/kept it as (\S+)/.exec(status.stderr)?.[1] as string, p.file("state.json", "w"));
-      writeFileSync(p.file("state.json", "w"), JSON.stringify(good));
-    }
-    expect((await p.ralph("clean", "broken")).stdout).toBe("cleaned broken\n");
   });
 });
 

@@ -2,40 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { paneHost } from "../../src/workers/pane.js";
-import { tmuxAt, tmuxSession } from "../../src/workers/tmux.js";
 import { atEnd, eventually, isAlive } from "../kit.js";
 import { createWorkers } from "./kit.js";
 
 describe("a command on the terminal of a worker", () => {
-  it("ends with the right exit code and all of its output, every time", async () => {
-    const p = createWorkers();
-    p.tmux("new-session", "-d", "-s", "ralph", "-x", "80", "-y", "24", "sleep 600");
-    const pane = p.tmux("list-panes", "-a", "-F", "#{pane_id}").trim();
-    const home = p.ralphHome;
-    mkdirSync(home, { recursive: true });
-    const host = paneHost(tmuxAt(home, tmuxSession(home, { tmuxSocket: p.socket })), pane, "w", home);
-    const ask = async (code: number): Promise<[number | null, string | undefined]> => {
-      const script = `seq 200; exit ${code}`;
-      const terminal = await host.open({
-        file: "/bin/sh",
-        args: ["-c", script],
-        cwd: p.dir,
-        env: p.env,
-        stdin: "",
-      });
-      let text = "";
-      let step = await terminal.output.next();
-      for (; !step.done; step = await terminal.output.next()) text += step.value;
-      await terminal.close();
-      return [step.value.exitCode, text.trim().split("\r\n").at(-1)];
-    };
-    const codes = Array.from({ length: 20 }, (_, number) => (number * 37) % 256);
-    const told: unknown[] = [];
-    for (const code of codes) told.push(await ask(code));
-    expect(told).toEqual(codes.map((code) => [code, "200"]));
-  }, 60_000);
-
   it.each([
     ["is ended with all that it left running", [], false],
     ["leaves it running with --keep-background", ["--keep-background"], true],

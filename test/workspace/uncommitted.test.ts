@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { changedFiles } from "../../src/workspace/changes.js";
 import { forgetStart, rememberStart } from "../../src/workspace/git.js";
 import { takeStart } from "../../src/workspace/start.js";
 import { uncommittedFiles } from "../../src/workspace/uncommitted.js";
@@ -80,18 +79,5 @@ describe("what is not committed", () => {
     p.sh(command);
     const folder = p.exists("deep") ? join(p.dir, "deep") : p.dir;
     expect(await uncommittedFiles(folder)).toBeUndefined();
-  });
-
-  it("leaves the index of the user as it is, and is in the report as well", async () => {
-    const base = p.sh("git rev-parse HEAD").trim();
-    await beginRun();
-    p.sh("git update-index --assume-unchanged b; echo x >> b; echo new >> .git/info/exclude; echo x > new");
-    const before = p.sh("sha256sum .git/index");
-    expect(await uncommittedFiles(p.dir)).toEqual(["b", "new"]);
-    expect(p.sh("sha256sum .git/index")).toBe(before);
-    expect((await changedFiles({ workspace: p.dir, base }, new Date(0)))?.map(({ path }) => path)).toEqual([
-      "b",
-      "new",
-    ]);
   });
 });

@@ -16,6 +16,17 @@ const one = (more: Partial<Story>, ...verifyCommands: string[]): TaskList => ({
 const writes = (list: TaskList): string => `printf '%s' '${JSON.stringify(list)}' > ralph/tasks.json`;
 
 describe("what is judged is what was there when the agent had ended", () => {
+  it("a verify command that commits its forgery changes nothing either", async () => {
+    const forged = `${writes(one(APPROVED))}; git commit -qam forged`;
+    const { ends, put, now, p } = await begun(one({}, forged), {}, true);
+    put(one(WAITING, forged));
+    p.sh("git commit -qam work");
+    const { verdict } = await ends();
+    expect([verdict.stop, now()]).toEqual([undefined, [story("A", WAITING)]]);
+    p.sh("git checkout -q .");
+    expect(now()).toEqual([story("A", WAITING)]);
+  });
+
   it("prd.md, prompt.md, progress.txt and .ralph-active are put back after the verify commands, too", async () => {
     const files = ["ralph/prd.md", "ralph/prompt.md", "ralph/progress.txt", ".ralph-active"];
     const commands = files.map((file) => `echo forged > ${file}`);
@@ -31,20 +42,6 @@ describe("what is judged is what was there when the agent had ended", () => {
       "what the agent learned",
       active,
     ]);
-  });
-
-  it("a verify command that is stopped has changed nothing", async () => {
-    const forged = writes(one(APPROVED));
-    const { recipe, put, now } = await begun(one({}, forged));
-    put(one(WAITING, forged));
-    const stop = new AbortController();
-    const answer = { finalMessage: "", error: null, costUsd: null, durationMs: 1, steps: 0 };
-    const steps = recipe.verify(answer, { iteration: 1, stop: stop.signal, kill: stop.signal });
-    for (let step = await steps.next(); !step.done; step = await steps.next()) {
-      if (step.value.type === "check.finished") stop.abort();
-    }
-    await recipe.close?.();
-    expect(now()).toEqual([story("A", { notes: "did it" })]);
   });
 });
 

@@ -62,17 +62,6 @@ describe("agents", () => {
     ]);
   });
 
-  it("an agent of the settings that is not there is a problem with the words of ralph run", async () => {
-    const p = createProject();
-    prints(p, "claude", "1.0");
-    expect(await find("default", machine(p, configured({ command: "clade" })))).toEqual({
-      name: "default",
-      status: "problem",
-      message: "agent not found: clade",
-      fix: `did you mean claude? known agents: ${AGENT_NAMES.join(", ")}`,
-    });
-  });
-
   it.runIf(process.getuid?.() === 0)("Claude Code as root is a warning with the ways out", async () => {
     const p = createProject();
     prints(p, "claude", "1.0");

@@ -85,15 +85,16 @@ export async function refresh(stories: Stories): Promise<void> {
 
 const MOST_TEXTS = 8;
 
-/** The files of the stories as a commit has them. The same ones are asked for again and again, and never change. */
+/** The files of the stories as a commit has them. They never change, so only what git cannot read is asked for again. */
 export function textsIn({ repository, texts, own }: Stories, commit: string): Promise<MergedFiles> {
   const known = texts.get(commit);
   if (known !== undefined) return known;
   const files = Object.values(own);
   const names = files.map((file) => `${commit}:${file}`);
-  const read = textsOf(repository, names).then((found) =>
-    Object.fromEntries(files.map((file, at) => [file, found[at] ?? ""])),
-  );
+  const read = textsOf(repository, names).then((found) => {
+    if (found.includes("")) texts.delete(commit);
+    return Object.fromEntries(files.map((file, at) => [file, found[at] ?? ""]));
+  });
   texts.set(commit, read);
   const [oldest = commit] = texts.keys();
   if (texts.size > MOST_TEXTS) texts.delete(oldest);
@@ -139,9 +140,8 @@ export async function textsOf(repository: string, names: string[]): Promise<stri
   return names.map(() => {
     const begin = stdout.indexOf("\n", at) + 1;
     const [, kind, size] = /(\w+) (\d+)\n$/.exec(stdout.slice(at, begin)) ?? [];
-    const end = begin + Number(size ?? -1);
-    at = end + 1;
-    return kind === "blob" ? Buffer.from(stdout.slice(begin, end), "latin1").toString() : "";
+    at = begin + Number(size ?? -1) + 1;
+    return kind === "blob" ? Buffer.from(stdout.slice(begin, at - 1), "latin1").toString() : "";
   });
 }
 

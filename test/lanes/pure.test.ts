@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { laneNames } from "../../src/lanes/list.js";
+import { laneNames, listFor, type StoriesSetup, textsIn } from "../../src/lanes/list.js";
 import { ranking } from "../../src/lanes/race.js";
 import { mergedProgress, mergedTasks, reopened } from "../../src/lanes/returned.js";
 import { passedLimit, shareOf } from "../../src/lanes/shares.js";
 import { namesFile } from "../../src/lanes/stories.js";
 import { createSlots, createStreams, told } from "../../src/lanes/streams.js";
 import { initialState, type RunState } from "../../src/records/run-state.js";
-import { LIMITS } from "../kit.js";
+import { createProject, LIMITS } from "../kit.js";
 
 const loop = (more: Partial<RunState>): RunState => ({ ...initialState("r"), status: "finished", ...more });
 
@@ -44,6 +44,19 @@ describe("the files of the stories", () => {
   const list = (...userStories: unknown[]) =>
     JSON.stringify({ project: "p", branchName: "b", description: "", userStories });
   const done = { passes: true, reviewStatus: "approved", notes: "done" };
+
+  test("those that git could not read are read again", async () => {
+    const p = createProject();
+    p.sh("git clone -q . ../other && cd ../other && mkdir ralph && echo list > ralph/tasks.json");
+    p.sh("cd ../other && git add . && git commit -qm list");
+    const commit = p.sh("git -C ../other rev-parse HEAD").trim();
+    const setup = { repository: p.dir, spec: { dir: "ralph" } } as StoriesSetup;
+    const stories = listFor(setup, initialState("r"));
+    const tasks = async (): Promise<unknown> => (await textsIn(stories, commit))["ralph/tasks.json"];
+    expect(await tasks()).toBe("");
+    p.sh("git fetch -q ../other");
+    expect(await tasks()).toBe("list\n");
+  });
 
   test("nothing but the lane's own story is taken from its list", () => {
     const target = list(story("A", done), story("B"));

@@ -9,7 +9,7 @@ test.each([
   ["landing.started after"],
   // The branch has moved, and nobody has written that down.
   ["landing.landed before"],
-  ["landing.cleaned before"],
+  ["landing.landed after"],
 ])("three lanes, killed at %s: the same stories land, each once, at the same cost", async (at) => {
   expect(await killedAt(at)).toBeUndefined();
 });

@@ -98,7 +98,7 @@ function tryLanding(stories: Stories, lane: string, { tip, prover, tell }: Try):
     landed === undefined ? [] : [{ name: storyIn(stories, name).id, ...landed }],
   );
   return land({
-    ...{ repository, target, tip, worktree, earlier, signal: signals.kill },
+    ...{ repository, target, tip, worktree, earlier, signal: signals.kill, since: laneOf(state, lane).base },
     message: landingMessage(`${id}: ${title}`, run),
     merged: async (sides) => {
       stories.merged = await merged(stories, lane, sides);

@@ -66,7 +66,7 @@ const WHAT_TO_DO: ReturnWords = {
   },
   lost: ({ lines }) => {
     const shown = lines.slice(0, MAX_LINES).map(({ name, file, line }) => `${file} (${name}): ${line}`);
-    return `The merge that you made drops lines of other stories. Restore them:\n\n${fenced(shown.join("\n"), "text")}`;
+    return `What you made of it drops lines of other stories. Restore them:\n\n${fenced(shown.join("\n"), "text")}`;
   },
 };
 

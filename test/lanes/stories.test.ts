@@ -109,6 +109,26 @@ describe("a story that conflicts with one that has landed", () => {
     expect(existsSync(finished.lanes?.find(({ lane }) => lane === "US-002")?.worktree ?? "")).toBe(true);
   });
 
+  test("does not land by a rebase that drops the lines of the other story; it lands when they are back", async () => {
+    const p = lanesProject(["US-001", "US-002"], {
+      work: CONFLICT,
+      resolve: {
+        "US-002": `if grep -q TWO-2 shared.txt && ! grep -q '<<<' shared.txt; then sed -i 's/TWO-2/TWO-1\\nTWO-2/' shared.txt; else
+          git merge --abort; git reset -q --hard $(git for-each-ref --format='%(refname)' refs/heads/ralph | grep -v lanes)
+          sed -i s/TWO-1/TWO-2/ shared.txt; fi`,
+      },
+    });
+    const { code, events } = await p.ralph(...PARALLEL, "2");
+    expect({ code, shared: landedText(p, "shared.txt") }).toEqual({
+      code: 0,
+      shared: "one\nTWO-1\nTWO-2\nthree\n",
+    });
+    expect(events.flatMap((event) => (event.type === "lane.returned" ? [event.reason] : []))).toEqual([
+      "conflict",
+      "lost",
+    ]);
+  });
+
   test("that nobody resolves is blocked after two tries, with what to do; only what depends on it waits", async () => {
     const stories = ["US-001", "US-002", { id: "US-003", dependsOn: ["US-002"] }, "US-004"];
     const p = lanesProject(stories, { work: { ...CONFLICT, "US-004": "echo 4 > 4.txt" } });

@@ -23,6 +23,8 @@ export interface LandingRequest {
   /** Folder of a worktree of ralph's own; made when it is not there, and left there. */
   worktree: string;
   message: string;
+  /** The commit that the work began with; left out: the last one that it has from the target. */
+  since?: string | undefined;
   /** What landed before: none of it may be lost. */
   earlier?: LandedWork[];
   /** One commit in place of a merge. */
@@ -127,7 +129,7 @@ async function landOn(old: string, request: LandingRequest): Promise<LandingResu
 interface Built {
   commit: string;
   tree: string;
-  proof: { earlier: LandedWork[]; except: string[] };
+  proof: Pick<Parameters<typeof lossesOf>[0], "since" | "base" | "earlier" | "except">;
 }
 
 /** The commit that would land, or why there is none. */
@@ -151,7 +153,8 @@ async function build(request: LandingRequest, old: string): Promise<Built | Land
   const made = await commitTree(repository, { tree, parents: squash ? [old] : [old, tip], message });
   if (typeof made !== "string") return failed(made.failed);
   // What people brought to the target themselves counts as landed, too.
-  const proof = { earlier: [...earlier, { name: shortName(target), old: base }], except };
+  const landed = [...earlier, { name: shortName(target), old: base }];
+  const proof = { since: request.since ?? base, base, earlier: landed, except };
   return { commit: made, tree, proof };
 }
 

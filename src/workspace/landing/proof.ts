@@ -34,6 +34,9 @@ interface ProofRequest {
   /** What it is to become. */
   commit: string;
   tip: string;
+  /** Where the work began, and where it met the target last: somewhere else if it was rebased. */
+  since: string;
+  base: string;
   earlier: LandedWork[];
   /** Files that the caller merges itself. */
   except: string[];
@@ -42,10 +45,11 @@ interface ProofRequest {
 /**
  * What of the work that landed earlier would disappear with a commit. A line that landed may go when an ordinary
  * commit of the tip removes it: then the work is about it. It may not go in a merge, as when a conflict is resolved by
- * taking a side. A line whose words are all in a line that replaces it has been edited, and is not lost.
+ * taking a side; nor may one that came while the work was done, if the work was rebased onto it, as that resolves
+ * conflicts, too. A line whose words are all in a line that replaces it has been edited, and is not lost.
  */
 export async function lossesOf(question: ProofRequest): Promise<Losses> {
-  const { repository, old, commit, tip, earlier, except } = question;
+  const { repository, old, commit, tip, since, base, earlier, except } = question;
   const paths = ["--", ...except.map((file) => `:(top,exclude,literal)${file}`)];
   const diff = async (args: string[], stdin = ""): Promise<Hunk[]> =>
     hunksOf((await git(repository, ["diff-tree", ...PATCH, ...args, ...paths], { stdin })).stdout);
@@ -53,9 +57,15 @@ export async function lossesOf(question: ProofRequest): Promise<Losses> {
   const missing = missingIn(changes);
   if (missing.size === 0) return { lines: [], gone };
   // What each commit of the tip does, merges left out: those add nothing of their own.
-  const commits = await git(repository, ["rev-list", "--no-merges", `${old}..${tip}`]);
-  for (const { sign, key } of linesIn(await diff(["--stdin", "--no-commit-id"], commits.stdout)))
-    if (sign === "-") countDown(missing, key);
+  const { stdout: all } = await git(repository, ["rev-list", "--parents", `${old}..${tip}`]);
+  const commits = all.replace(/^\w+ \w+ \w.*\n/gm, "");
+  const isRebased = since !== base && commits === all;
+  const unseen = new Set(
+    (isRebased ? linesIn(await diff([since, old])) : []).map(({ sign, key }) => sign + key),
+  );
+  const done = linesIn(await diff(["--stdin", "--no-commit-id"], commits.replace(/ .*/g, "")));
+  for (const { key } of done.filter(({ sign, key }) => sign === "-" && !unseen.has(`+${key}`)))
+    countDown(missing, key);
   const lines: LostLine[] = [];
   for (const { name, old: from, new: to = old } of missing.size === 0 ? [] : earlier)
     for (const { file, sign, key, line } of linesIn(await diff([from, to])))

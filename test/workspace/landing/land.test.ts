@@ -181,6 +181,18 @@ describe("nothing that landed disappears", () => {
     expect(commit("result")).toBe(commit("first"));
   });
 
+  it("refuses work that was rebased onto what landed and took its own side, though its commit is an ordinary one", async () => {
+    const [base, first] = [commit("main"), branch("first", "sed -i s/two/TWO/ shared.txt")];
+    p.sh(`git branch result ${first}`);
+    const tip = branch("rebased", "sed -i s/TWO/two!/ shared.txt", "first");
+    const earlier = [{ name: "US-001", old: base, new: first }];
+    expect(await land(request(tip, { earlier, since: base }))).toMatchObject({
+      kind: "lost",
+      lines: [{ name: "US-001", file: "shared.txt", line: "TWO" }],
+    });
+    expect(await land(request(tip, { earlier, since: first }))).toMatchObject({ kind: "landed" });
+  });
+
   it("lands work that removes a line which landed, because the work is about it", async () => {
     const [base, first] = [commit("main"), branch("first", "echo extra >> shared.txt")];
     p.sh(`git branch result ${first}`);

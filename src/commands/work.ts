@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { parseDuration } from "../duration.js";
 import { interactive } from "../process/run.js";
 import { ralphHome, runNamed } from "../records/home.js";
@@ -16,8 +16,9 @@ import { joined, plural } from "../views/figures.js";
 import { harmless, harmlessJson, harmlessLine } from "../views/harmless.js";
 import { tableLines } from "../views/layout.js";
 import { quoteWord } from "../words.js";
-import { branchAt, quietEnvironment } from "../workspace/git.js";
+import { branchAt, quietEnvironment, repositoryRoot } from "../workspace/git.js";
 import { removeOwnWorktree } from "../workspace/landing/checkout.js";
+import { runTeardown } from "../workspace/worktree/create.js";
 import { loopMeant, nameOf, runHere } from "./find.js";
 import { failure, note, type PrintFlags, printAll, printAs, say, warn } from "./output.js";
 
@@ -229,38 +230,18 @@ function olderThanFrom(given: string): (at: Date) => boolean {
   return (at) => Date.now() - at.getTime() >= ms;
 }
 
-async function remove({
-  path,
-  branch,
-  commit,
-  landed,
-  uncommitted,
-  run,
-}: OwnWorktree): Promise<string | undefined> {
+async function remove(one: OwnWorktree): Promise<string | undefined> {
+  const { path, branch, commit: tip, landed, uncommitted, run, slot } = one;
   const repository = process.cwd();
-  if (branch === null)
-    return (await removeOwnWorktree(repository, path))
-      ? undefined
-      : `kept the worktree ${path}: git cannot remove it`;
-  const spec = run?.shown() as { workspace?: string; copied?: string[] } | undefined;
-  const { workspace = path, copied = [] } = spec ?? {};
-  const { settings } = await loadSettings(repository);
-  if (landed !== null && uncommitted === 0) {
-    const tell = (text: string): number => note(text);
-    const { teardown } = settings;
-    return removeLanded({
-      repository,
-      branch,
-      tip: commit,
-      worktree: path,
-      workspace,
-      copied,
-      teardown,
-      tell,
-    });
-  }
+  const { teardown } = (await loadSettings(repository)).settings;
+  const inside = relative(repositoryRoot(repository) ?? repository, repository);
+  const { copied = [] } = (run?.shown() ?? {}) as { copied?: string[] };
+  const tell = (text: string): number => note(text);
+  if (branch !== null && landed !== null && uncommitted === 0)
+    return removeLanded({ repository, branch, tip, worktree: path, inside, slot, copied, teardown, tell });
+  await runTeardown(join(path, inside), { command: teardown, slot, tell });
   if (!(await removeOwnWorktree(repository, path))) return `kept the worktree ${path}: git cannot remove it`;
-  return removeBranch(repository, branch, commit);
+  return branch === null ? undefined : removeBranch(repository, branch, tip);
 }
 
 function removeRecords(home: string, id: string, name: string, path: string): void {

@@ -3,6 +3,7 @@ import { dirname, relative, sep } from "node:path";
 import { orElse } from "../errors.js";
 import { capture } from "../process/run.js";
 import { resultOf } from "../records/result.js";
+import type { RunState } from "../records/run-state.js";
 import { type RunFolder, runFolder, runsIn } from "../records/runs.js";
 import { quietEnvironment } from "../workspace/git.js";
 import { commitOf, isPartOf } from "../workspace/landing/merge.js";
@@ -22,6 +23,8 @@ export interface OwnWorktree {
   /** The branch that holds all of its work; null: ralph knows none. */
   landed: string | null;
   uncommitted: number;
+  /** What its setup found in `RALPH_SLOT`, if it is one of several. */
+  slot: number | undefined;
   bytes: number | null;
   /** Time of the last event of the run. */
   lastAt: Date;
@@ -68,7 +71,7 @@ function runOfLane(path: string): RunFolder | undefined {
 async function standingOf(
   origin: string,
   { path, branch, commit, run }: Pick<OwnWorktree, "path" | "branch" | "commit" | "run">,
-): Promise<Pick<OwnWorktree, "state" | "landed" | "uncommitted" | "bytes" | "lastAt">> {
+): Promise<Pick<OwnWorktree, "state" | "landed" | "uncommitted" | "slot" | "bytes" | "lastAt">> {
   const state = run?.state();
   const spec = run && specOf(run);
   const targets = [spec?.branch, ...Object.keys(state?.landings ?? {}), state?.finished?.branch];
@@ -83,10 +86,17 @@ async function standingOf(
     state:
       status === undefined || limits === undefined ? "unknown" : resultOf(status, state?.finished, limits),
     landed,
+    slot: slotOf(state, path),
     uncommitted: isThere ? ((await uncommittedFiles(path)) ?? []).length : 0,
     bytes: isThere ? await sizeOf(path) : null,
     lastAt: new Date(state?.lastSeenAt || spec?.createdAt || statSync(isThere ? path : origin).mtimeMs),
   };
+}
+
+/** The number of the lane that has that worktree; the queue has the one after them. */
+export function slotOf(state: RunState | undefined, worktree: string | undefined): number | undefined {
+  const lane = Object.values(state?.lanes ?? {}).find((one) => one.worktree === worktree);
+  return lane?.slot ?? state?.parallel;
 }
 
 const SIZE_MS = 20_000;

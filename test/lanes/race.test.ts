@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LaneResult } from "../../src/events.js";
 import { processesOf } from "../faults/ending.js";
@@ -25,6 +26,19 @@ const RACE = ["race", "make it", "--check", "test -f made.txt", "--json"];
 const results = (lanes: LaneResult[] = []) => lanes.map(({ lane, result }) => [lane, result]);
 
 describe("a race", () => {
+  test("tears down the worktree of each lane before it goes, whether its work is landed or thrown away", async () => {
+    const p = project({
+      quick: { does: "echo new > made.txt" },
+      slow: { does: "echo begun > begun.txt; exec sleep 300" },
+    });
+    await p.ralph("config", "set", "teardown", 'echo "$RALPH_SLOT $PWD" >> $HOME/torn-down');
+    const { finished } = await p.ralph(...RACE, "--agent", "quick", "--agent", "slow");
+    expect(await p.ralph("land")).toMatchObject({ code: 0 });
+    expect(await p.ralph("clean", "--worktrees", "--force", "--yes")).toMatchObject({ code: 0 });
+    const places = finished.lanes?.map(({ worktree }, slot) => `${slot} ${worktree}\n`);
+    expect(readFileSync(join(p.home, "torn-down"), "utf8")).toBe(places?.join(""));
+  });
+
   test("is won by the first lane whose checks pass; the others are ended, and what they did is kept", async () => {
     const p = project({
       quick: { does: "echo new > made.txt" },

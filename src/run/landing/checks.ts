@@ -131,7 +131,7 @@ async function untilEnd(events: ReturnType<typeof runChecks>, tell: (text: strin
 }
 
 /** Where the run worked, from the top of its checkout on. */
-function insideOf({ workspace, worktree }: RunSpec): string {
+export function insideOf({ workspace, worktree }: RunSpec): string {
   return relative(worktree ?? repositoryRoot(workspace) ?? workspace, workspace);
 }
 

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { git } from "../../workspace/git.js";
 import { checkoutOf, removeEmptyAbove } from "../../workspace/landing/checkout.js";
 import { saidBy } from "../../workspace/landing/merge.js";
@@ -13,8 +14,9 @@ interface Removal {
   /** The commit that the branch must still be at; undefined: leave the branch alone. */
   tip: string | undefined;
   worktree: string | undefined;
-  /** The folder in it that the run worked in. */
-  workspace: string;
+  /** The folder in it that the run worked in, and the number that it had. */
+  inside: string;
+  slot: number | undefined;
   /** Untracked files that ralph copied into it. */
   copied: string[];
   teardown: string | undefined;
@@ -41,7 +43,7 @@ export async function removeBranch(
 }
 
 async function removeWorktree(removal: Removal, path: string): Promise<string | undefined> {
-  const { repository, branch, tip, workspace, copied, teardown: command, tell } = removal;
+  const { repository, branch, tip, inside, slot, copied, teardown: command, tell } = removal;
   if (!existsSync(path)) {
     await git(repository, ["worktree", "prune"]);
     return undefined;
@@ -54,7 +56,7 @@ async function removeWorktree(removal: Removal, path: string): Promise<string | 
   const head = await ownGit(path, undefined)(["rev-parse", "--verify", "--quiet", "HEAD"]);
   if (tip !== undefined && head.stdout.trim() !== tip)
     return `the worktree ${path} was kept: what is checked out there is not ${branch}`;
-  await runTeardown(workspace, { command, tell });
+  await runTeardown(join(path, inside), { command, slot, tell });
   const removed = await git(repository, ["worktree", "remove", "--force", path]);
   if (!removed.ok) return `the worktree ${path} was kept: ${removed.stderr.trim()}`;
   removeEmptyAbove(path);

@@ -14,7 +14,8 @@ import { landingMessage } from "../../workspace/landing/merge.js";
 import { ownEnvironment, redactorFor, variablesOf } from "../agent-spec.js";
 import { programsBefore } from "../ground.js";
 import { foundAgain } from "../hidden.js";
-import { proofOf, provedBefore, proverOf } from "./checks.js";
+import { slotOf } from "../worktrees.js";
+import { insideOf, proofOf, provedBefore, proverOf } from "./checks.js";
 import { removeLanded } from "./clean.js";
 import { type LandingAsked, type LandingPlan, planLanding, refusal } from "./plan.js";
 
@@ -185,11 +186,12 @@ async function clean(
   write: Write,
 ): Promise<string | undefined> {
   const { spec, repository, branch, tip, state } = plan;
-  const { workspace, copied = [] } = spec;
+  const { copied = [] } = spec;
   // The winner of a race has a worktree that only the end of the run names.
   const worktree = spec.worktree ?? state.finished?.worktree ?? undefined;
+  const place = { worktree, inside: insideOf(spec), slot: slotOf(state, worktree) };
   const { teardown } = settings;
-  const left = await removeLanded({ repository, branch, tip, worktree, workspace, copied, teardown, tell });
+  const left = await removeLanded({ repository, branch, tip, ...place, copied, teardown, tell });
   if (left === undefined) write({ type: "landing.cleaned", worktree: worktree ?? null, branch });
   return left;
 }

@@ -48,10 +48,10 @@ const ROOMS: Record<string, { lines: number; imports: string[] }> = {
     ],
   },
   lanes: {
-    lines: 1313,
+    lines: 1310,
     imports: ["agents", "settings", "records", "workspace", "verify", "loop", "recipes"],
   },
-  github: { lines: 2552, imports: ["process", "records", "workspace", "verify", "views"] },
+  github: { lines: 2551, imports: ["process", "records", "workspace", "verify", "views"] },
   setup: { lines: 1022, imports: ["process", "settings", "agents", "records", "workspace", "sandbox"] },
   library: { lines: 335, imports: ["settings", "records", "workspace", "ask", "recipes", "run"] },
   commands: {

@@ -1,11 +1,11 @@
+import { spent, sumOfCosts } from "../agents/spending.js";
 import { toRalphError } from "../errors.js";
-import type { LoopEvent, LoopEventBody, Outcome } from "../events.js";
+import type { AgentStop, Limits, LoopEvent, LoopEventBody, Outcome } from "../events.js";
 import type { Clock, Effects, Signals } from "../loop/effects.js";
 import type { LoopOptions } from "../loop/run.js";
 import { addLane, advanceRun, laneOf } from "../records/lanes.js";
-import type { Lane, RunState } from "../records/run-state.js";
+import { activeMsUntil, type Lane, type RunState } from "../records/run-state.js";
 import { endOf, type LanesEnding } from "./end.js";
-import { passedLimit, shareOf } from "./shares.js";
 import { createSlots, createStreams } from "./streams.js";
 
 /** What a lane begins with. */
@@ -235,4 +235,44 @@ function limitsOf({ limits, options }: Running) {
 
 function loopsIn({ lanes = {} }: RunState, but?: string): RunState[] {
   return Object.entries(lanes).flatMap(([name, { state }]) => (name === but ? [] : [state]));
+}
+
+/** What loops have used of the limits that they share, with what their agents at work have told so far. */
+function usedBy(loops: RunState[], now: number) {
+  const used = { iterations: 0, costUsd: 0, tokens: 0, timeMs: 0 };
+  for (const loop of loops) {
+    const { costUsd, inputTokens, outputTokens, iterations, iteration } = loop;
+    const atWork = loop.atWork && spent(loop.atWork);
+    used.costUsd = sumOfCosts(used.costUsd, sumOfCosts(costUsd, atWork?.costUsd));
+    used.tokens += inputTokens + outputTokens + (atWork?.inputTokens ?? 0) + (atWork?.outputTokens ?? 0);
+    used.timeMs += activeMsUntil(now, loop, loop.startedAt !== "");
+    // One that is begun will be finished.
+    const isBegun = iteration?.finished === false && loop.status !== "finished";
+    used.iterations += iterations + Number(isBegun);
+  }
+  return used;
+}
+
+/** The limits of one loop: what the others leave of those of the run. Lanes that race have their own iterations. */
+export function shareOf(limits: Limits, others: RunState[], now: number, ownIterations = false): Limits {
+  const used = usedBy(others, now);
+  const left = (limit: number | null, amount: number): number | null =>
+    limit === null ? null : limit - amount;
+  return {
+    ...limits,
+    maxIterations: limits.maxIterations - (ownIterations ? 0 : used.iterations),
+    maxCostUsd: left(limits.maxCostUsd, used.costUsd),
+    maxTokens: left(limits.maxTokens, used.tokens),
+    maxTimeMs: left(limits.maxTimeMs, used.timeMs),
+  };
+}
+
+/** Why all agents have to be ended; undefined: they may go on. */
+export function passedLimit(limits: Limits, loops: RunState[], now: number): AgentStop | undefined {
+  const { maxCostUsd, maxTokens, maxTimeMs } = limits;
+  if ((maxCostUsd ?? maxTokens ?? maxTimeMs) === null) return undefined;
+  const { costUsd, tokens, timeMs } = usedBy(loops, now);
+  const isPassed = (limit: number | null, amount: number): boolean => limit !== null && amount > limit;
+  if (isPassed(maxCostUsd, costUsd) || isPassed(maxTokens, tokens)) return "budget_exhausted";
+  return isPassed(maxTimeMs, timeMs) ? "timeout" : undefined;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { passedLimit, shareOf } from "../../src/lanes/lanes.js";
 import { laneNames, listFor, type StoriesSetup, textsIn } from "../../src/lanes/list.js";
 import { ranking } from "../../src/lanes/race.js";
 import { mergedProgress, mergedTasks, reopened } from "../../src/lanes/returned.js";
-import { passedLimit, shareOf } from "../../src/lanes/shares.js";
 import { namesFile } from "../../src/lanes/stories.js";
 import { createSlots, createStreams, told } from "../../src/lanes/streams.js";
 import { initialState, type RunState } from "../../src/records/run-state.js";

@@ -2,8 +2,12 @@ import fs from "node:fs";
 import { promisify } from "node:util";
 import { describeSystemError, RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
+import { killTree } from "../process/kill.js";
+import { markersSince } from "../process/run.js";
 import { openFresh } from "./files.js";
 import { linesOf, parseLine } from "./read.js";
+import type { RunState } from "./run-state.js";
+import { RUN_VARIABLE } from "./runs.js";
 
 const BUFFER_CHARS = 64 * 1024;
 const FLUSH_MS = 100;
@@ -88,4 +92,18 @@ export function repairJournal(path: string): string | undefined {
   fs.closeSync(file);
   fs.renameSync(repaired, path);
   return copy;
+}
+
+const GRACE_MS = 2000;
+
+/**
+ * Ends the agents and checks that outlived runs that were killed. What a call left running that has ended is left
+ * alone. Returns when the first of those calls began, in milliseconds; undefined: none was cut off.
+ */
+export async function endCutOff(states: RunState[]): Promise<number | undefined> {
+  const open = states.filter(({ startedAt, status }) => startedAt !== "" && status !== "finished");
+  const begun = open.map(({ calls, lastAt }) => Date.parse(calls?.since ?? lastAt));
+  const markers = open.flatMap(({ run }, at) => markersSince(`${RUN_VARIABLE}=${run}`, begun[at] as number));
+  await Promise.all(markers.map((marker) => killTree({ marker }, GRACE_MS)));
+  return begun.length === 0 ? undefined : Math.min(...begun);
 }

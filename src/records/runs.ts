@@ -2,8 +2,6 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } f
 import { dirname, join } from "node:path";
 import { orElse, RalphError } from "../errors.js";
 import type { LoopEvent } from "../events.js";
-import { killTree } from "../process/kill.js";
-import { markersSince } from "../process/run.js";
 import { has, makePrivateFolder, readJson } from "./files.js";
 import { hiddenFolder, ralphHome, runNamed } from "./home.js";
 import { type LockHolder, lockHolder } from "./lock.js";
@@ -231,18 +229,4 @@ export function iterationFolder(folder: RunFolder, iteration: number): string {
   // Without the folder of the run there are no records: it is not made again.
   for (const part of [dirname(path), path]) if (!existsSync(part)) mkdirSync(part, { mode: 0o700 });
   return path;
-}
-
-const GRACE_MS = 2000;
-
-/**
- * Ends the agents and checks that outlived runs that were killed. What a call left running that has ended is left
- * alone. Returns when the first of those calls began, in milliseconds; undefined: none was cut off.
- */
-export async function endCutOff(states: RunState[]): Promise<number | undefined> {
-  const open = states.filter(({ startedAt, status }) => startedAt !== "" && status !== "finished");
-  const begun = open.map(({ calls, lastAt }) => Date.parse(calls?.since ?? lastAt));
-  const markers = open.flatMap(({ run }, at) => markersSince(`${RUN_VARIABLE}=${run}`, begun[at] as number));
-  await Promise.all(markers.map((marker) => killTree({ marker }, GRACE_MS)));
-  return begun.length === 0 ? undefined : Math.min(...begun);
 }

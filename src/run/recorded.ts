@@ -5,13 +5,12 @@ import type { IterationFinished, LoopEvent, Outcome } from "../events.js";
 import { limitReached } from "../loop/run.js";
 import { closeToOthers, removeBegun } from "../records/files.js";
 import { claimName, writableHome } from "../records/home.js";
-import { openJournal, repairJournal } from "../records/journal.js";
+import { endCutOff, openJournal, repairJournal } from "../records/journal.js";
 import { acquireLock } from "../records/lock.js";
 import { redactDeep } from "../records/redact.js";
 import { initialState, type RunState, spendingOf } from "../records/run-state.js";
 import {
   createRunFolder,
-  endCutOff,
   iterationFolder,
   laneFolder,
   type RunFolder,

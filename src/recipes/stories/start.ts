@@ -1,10 +1,11 @@
 import { join, relative } from "node:path";
 import { orElse, RalphError } from "../../errors.js";
 import { ralphHome } from "../../records/home.js";
+import { endCutOff } from "../../records/journal.js";
 import { lockHolder } from "../../records/lock.js";
 import { addStories, type StoryReport } from "../../records/report.js";
 import { initialState } from "../../records/run-state.js";
-import { endCutOff, type RunFolder, runsIn } from "../../records/runs.js";
+import { type RunFolder, runsIn } from "../../records/runs.js";
 import { putTextBack } from "../../verify/protected/find.js";
 import { commitFiles } from "../../verify/protected/in-git.js";
 import { textAt } from "../../workspace/content.js";

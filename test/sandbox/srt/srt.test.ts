@@ -184,7 +184,7 @@ echo "found: $(mine)" >> found; date +%N > new; echo working`,
       BASH_ENV: join(p.dir, "start-up"),
       TMPDIR: join(p.dir, "tmp"),
     };
-    await p.ralphWith({ env }, ...ARGS.slice(0, 7), "-n", "2", "--max-failures", "3");
+    await p.start([...ARGS.slice(0, 7), "-n", "2", "--max-failures", "3"], { env }).result;
     expect({ found: p.read("found"), pwned: existsSync(pwned) }).toEqual({
       found: "found: mine\nfound: mine\n",
       pwned: false,

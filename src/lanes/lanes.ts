@@ -127,20 +127,29 @@ function eventOf({ state, clock }: Running, body: LoopEventBody, lane?: string):
 function opening({ state, recipe, options, parallel }: Running): LoopEventBody {
   const { others: _, ...shown } = options;
   if (state.startedAt === "") return { type: "run.started", recipe, ...shown, parallel };
-  const { iterations, activeMs } = state;
-  const { agent, limits } = options;
-  return { type: "run.resumed", iterations, activeMs: Math.round(activeMs), agent, limits };
+  return { type: "run.resumed", ...standing(state), agent: options.agent, limits: options.limits };
+}
+
+function standing({ iterations, activeMs }: RunState) {
+  return { iterations, activeMs: Math.round(activeMs) };
+}
+
+/** Whether a lane works at nothing while the run is paused: it is paused, too, or waits for a slot. */
+function isAtRest({ state: { status, startedAt, success } }: Lane): boolean {
+  return status === "paused" || startedAt === "" || (status === "finished" && !success);
 }
 
 const LOOK_MS = 200;
 
 async function* untilAllEnded(run: Running): AsyncGenerator<LoopEvent, void> {
   const { work, streams, slots, signals, over, state, clock } = run;
+  const pauses = pausesOf(run);
   for (;;) {
     const isEnding = signals.stop.aborted || over.signal.aborted;
     if (!isEnding && slots.areFree() && !run.isPaused()) yield* beginReady(run);
     const isHeld = run.isPaused() && !isEnding && !work.isDone();
     if (streams.size() === 0 && !isHeld) return;
+    if (!isEnding) yield* pauses(isHeld);
     const arrived = await streams.next(LOOK_MS);
     const passed = passedLimit(limitsOf(run), loopsIn(state), clock.now().getTime());
     if (passed !== undefined) over.abort(passed);
@@ -148,6 +157,19 @@ async function* untilAllEnded(run: Running): AsyncGenerator<LoopEvent, void> {
     yield arrived.event;
     streams.goOn(arrived.name);
   }
+}
+
+/** The run is paused when all of its lanes are at rest, until it is held no more. */
+function pausesOf(run: Running) {
+  const { state, streams, options } = run;
+  let isPaused = false;
+  return function* (isHeld: boolean): Generator<LoopEvent, void> {
+    if (isPaused ? isHeld : !(isHeld && streams.names().every((lane) => isAtRest(laneOf(state, lane)))))
+      return;
+    isPaused = isHeld;
+    if (isPaused) yield eventOf(run, { type: "run.paused", ...standing(state) });
+    else yield eventOf(run, { type: "run.resumed", ...standing(state), agent: options.agent });
+  };
 }
 
 function* beginReady(run: Running): Generator<LoopEvent, void> {

@@ -21,6 +21,7 @@ export function createStreams<Event>() {
   };
   return {
     size: () => open.size,
+    names: () => [...open.keys()],
     add(name: string, stream: AsyncGenerator<Event, void>): void {
       open.set(name, stream);
       goOn(name);

@@ -46,7 +46,8 @@ function shareLimit(loops: RunState[], { agent, role, limited }: RunState, { typ
 }
 
 function statusOf(loops: RunState[]): RunState["status"] {
-  const open = loops.filter(({ status }) => status !== "finished").map(({ status }) => status);
+  const isOpen = ({ status, startedAt }: RunState): boolean => startedAt !== "" && status !== "finished";
+  const open = loops.filter(isOpen).map(({ status }) => status);
   if (open.length === 0 || open.includes("running")) return "running";
   return open.includes("waiting") ? "waiting" : "paused";
 }

@@ -56,7 +56,7 @@ export async function hostWorker(
     return {
       ...inner,
       event(event, state) {
-        const lines = recorder.event(event);
+        const lines = recorder.event(event, state);
         control.seen(event);
         const { max_iterations } = recorder.state();
         if (event.type === "run.started") reportStarted(1, max_iterations);
@@ -151,7 +151,8 @@ function takeSignals(files: WorkerFiles, run: RunFolder, say: (lines: string[]) 
   for (const [signal, handler] of handlers) process.on(signal, handler);
   return {
     signals: { stop: stop.signal, kill: kill.signal } satisfies Signals,
-    seen({ type }: LoopEvent): void {
+    seen({ type, lane }: LoopEvent): void {
+      if (lane !== undefined) return;
       isWaiting = WAITS.includes(type);
       if (type === "run.paused" || type === "run.resumed") isPaused = type === "run.paused";
       if (isPaused && isLeaving) stop.abort();

@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { AgentFinished, IterationFinished, Limits, LoopEvent, RunFinished } from "../events.js";
 import { makePrivateFolder } from "../records/files.js";
 import { resultOf } from "../records/result.js";
+import type { RunState } from "../records/run-state.js";
 import { isSuccess, stopRow } from "../stop-reasons.js";
 import { localTime, localTimestamp, logIteration, type WorkerFiles } from "./files.js";
 import { updateState, type WorkerState, writeState } from "./state-file.js";
@@ -84,15 +85,24 @@ export function createRecorder(files: WorkerFiles, initial: WorkerState) {
     /** As last read: people may have changed it meanwhile. */
     state: () => state,
     /** Records an event, and returns lines to print. */
-    event(event: LoopEvent): string[] {
-      if (event.type === "run.started") writeState(files, state);
-      if ("limits" in event) limits = event.limits;
-      const news = newsOf(event);
+    event(event: LoopEvent, run: Readonly<RunState>): string[] {
+      const isOfRun = event.lane === undefined;
+      if (isOfRun && event.type === "run.started") writeState(files, state);
+      if (isOfRun && "limits" in event) limits = event.limits;
+      if (event.type === "iteration.finished") update(() => ({ current_iteration: run.iterations }));
+      const news = isOfRun ? newsOf(event) : newsOfLane(event);
       const lines = [...damage.splice(0), ...news];
       for (const [mark, text] of lines) logIteration(files, new Date(event.ts), mark, text);
       return lines.flatMap(([, , shown]) => (shown === undefined ? [] : [`[ralph] ${files.name}: ${shown}`]));
     },
   };
+}
+
+/** Lanes count their iterations themselves; how they end says nothing about the loop. */
+function newsOfLane(event: LoopEvent): News[] {
+  if (event.type !== "iteration.started" && event.type !== "iteration.finished") return [];
+  const of = `${event.lane}: iteration ${event.iteration}`;
+  return [event.type === "iteration.started" ? ["START", of] : ["END", `${of} ${event.reason}`]];
 }
 
 const bothWays = (mark: Uppercase<string>, verb: string, what: string): News => [

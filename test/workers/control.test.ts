@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually, isAlive } from "../kit.js";
-import { createWorkers, type Workers } from "./kit.js";
+import { lanesProject } from "../lanes/kit.js";
+import { createWorkers, serverOf, type Workers } from "./kit.js";
 
 /** Each iteration waits for a file `go-N`, so that the test decides when it ends. */
 const STEPS =
@@ -34,6 +35,35 @@ describe("ralph pause and ralph resume", () => {
     await p.ended();
     expect(p.log()).toContain("[RESUME] after iteration 1\n");
     expect([p.read("n"), p.state().current_iteration]).toEqual(["3\n", 3]);
+  });
+
+  it("hold a worker with lanes: it is paused when all of them are, its iterations are those of all, and no time counts", async () => {
+    const begin =
+      "touch $HOME/$(git branch --show-current | xargs basename); while ! test -f $HOME/go; do sleep 0.05; done";
+    const p = lanesProject(["US-001", "US-002"], { work: { "US-001": begin, "US-002": begin } });
+    serverOf(p);
+    const words = "stories run --no-sandbox --allow-unverified -n 9 --parallel 2".split(" ");
+    expect((await p.ralph("spawn", "--name", "w", ...words)).code).toBe(0);
+    await eventually(() => ["US-001", "US-002"].every((lane) => existsSync(join(p.home, lane))));
+    expect((await p.ralph("pause", "w")).code).toBe(0);
+    writeFileSync(join(p.home, "go"), "");
+    const home = p.env["RALPH_HOME"] as string;
+    const [run = ""] = readdirSync(join(home, "runs"));
+    const ofRun = () =>
+      readFileSync(join(home, "runs", run, "journal.ndjson"), "utf8")
+        .split("\n")
+        .filter((line) => /"type":"run\.(paused|resumed)"/.test(line) && !line.includes('"lane"'))
+        .map((line) => JSON.parse(line));
+    await eventually(() => ofRun().length > 0);
+    const state = () => JSON.parse(readFileSync(join(home, "workers/w/state.json"), "utf8"));
+    expect(state()).toMatchObject({ status: "paused", current_iteration: 2 });
+    expect((await p.ralph("ls")).stdout).toMatch(/^w +paused +2\/9 /m);
+    expect((await p.ralph("resume", "w")).code).toBe(0);
+    expect((await p.ralph("wait", "w")).code).toBe(0);
+    expect(state()).toMatchObject({ status: "stopped", reason: "completed", current_iteration: 4 });
+    const [paused, resumed, ...more] = ofRun();
+    expect([paused?.type, resumed?.type, more]).toEqual(["run.paused", "run.resumed", []]);
+    expect(resumed).toHaveProperty("activeMs", paused.activeMs);
   });
 
   it("warn of a worker that is not paused, and refuse one that is not there", async () => {

@@ -27,11 +27,7 @@ async function requireBranch(project: string): Promise<void> {
       "commit something first",
     );
   if (!(await git(project, ["symbolic-ref", "--quiet", "HEAD"])).ok)
-    throw failure(
-      "detached_head",
-      "HEAD is detached, and lanes need a branch to start from",
-      "git switch BRANCH",
-    );
+    throw failure("detached_head", "HEAD is detached, and lanes start from a branch", "git switch BRANCH");
   await requireFreeName(project, "ralph/*");
 }
 

@@ -32,6 +32,7 @@ import { makeFolders, writeFresh } from "../records/files.js";
 import { ralphHome } from "../records/home.js";
 import { lockHolder } from "../records/lock.js";
 import { type RunFolder, runFolder } from "../records/runs.js";
+import { hasAnswer } from "../records/words.js";
 import { programsBefore } from "../run/ground.js";
 import { hiddenChecksOf } from "../run/hidden.js";
 import { readSpec } from "../run/spec.js";
@@ -40,6 +41,7 @@ import { loadSettings } from "../settings/load.js";
 import { boardLines, standingLines, standingOfLanes } from "../views/board.js";
 import { plural } from "../views/figures.js";
 import { harmless, harmlessLine } from "../views/harmless.js";
+import { nextStep } from "../views/summary.js";
 import { git } from "../workspace/git.js";
 import { newPrograms } from "../workspace/git-programs.js";
 import { type ParallelFlags, parallelFrom, storyLanes } from "./lanes.js";
@@ -243,11 +245,12 @@ export async function status(flags: FolderFlags & PrintFlags & { stats?: boolean
   const rules = storiesSpecOf(runs.at(-1)) ?? (await rulesFor(folder.project, {}));
   const board = boardOf(tasks, rules, run, spent);
   const latest = run === null ? runs.at(-1) : runFolder(home, run);
-  const { lanes, landings } = latest?.state() ?? {};
+  const { lanes, landings, reason, finished } = latest?.state() ?? {};
   const shown = lanes && standingOfLanes(lanes);
   const landed = shown?.filter(({ standing }) => standing === "landed").length ?? 0;
   const { columns } = process.stdout;
-  const where = `Landed:  ${plural(landed, "story", "stories")}, not in this folder yet: ralph land ${latest?.name()}`;
+  const next = latest && nextStep(latest.name(), { ...(reason && finished) }, hasAnswer(latest));
+  const where = `Landed:  ${plural(landed, "story", "stories")}, not in this folder yet: ${next}`;
   const here = landed === 0 || run !== null || landings !== undefined ? [] : [where];
   return printAs(flags, { ...board, ...(shown && { lanes: shown }) }, () =>
     isFresh

@@ -149,6 +149,12 @@ export function resumeRows(
   ];
 }
 
+/** What a person does next with the work of a run. */
+export function nextStep(run: string, end: Partial<RunFinished>, isAnswered: boolean): string {
+  const rows = new Map(resumeRows({ ...end, run, ...(isAnswered && { question: null }) }));
+  return rows.get("land") ?? rows.get("answer") ?? rows.get("resume") ?? `ralph diff ${run}`;
+}
+
 /** The command that continues a run, with the flags that it needs; null: none does. */
 export function howToResume(run: string, { reason, limit, success, final, limits }: RunEnd): string | null {
   if (success || final) return null;

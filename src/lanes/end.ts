@@ -23,14 +23,9 @@ const FIRST: StopReason[] = [
 /** How a run with several loops ended. */
 export function endOf(
   state: RunState,
-  {
-    isDone,
-    isStopped,
-    reason: done,
-    missing,
-    ...ending
-  }: LanesEnding & { isDone: boolean; isStopped: boolean },
+  known: LanesEnding & { isDone: boolean; isStopped: boolean },
 ): Outcome {
+  const { isDone, isStopped, reason: done, missing, ...ending } = known;
   const lanes = Object.entries(state.lanes ?? {});
   const reason = isDone ? done : isStopped ? "interrupted" : reasonOf(lanes.map(([, lane]) => lane));
   const failed = lanes.find(([, lane]) => reasonIn(lane) === reason);

@@ -1,8 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { RalphError } from "../errors.js";
-import type { LoopEventBody } from "../events.js";
+import type { LoopEventBody, StateChanged } from "../events.js";
 import type { Answer, Recipe, Verdict, VerifyContext } from "../loop/recipe.js";
+import { changesBetween, type ReviewRules } from "../recipes/stories/state.js";
 import { FRESH, readTasks, type Story, treeIn } from "../recipes/stories/tasks.js";
 import { writeFresh } from "../records/files.js";
 import type { Lane, SentBack } from "../records/run-state.js";
@@ -39,7 +40,7 @@ export function whyReturned(result: Returned): string {
 export function textFor(result: Returned, branch: string, own: Story, others: Story[]): string {
   return [
     `## Not landed: ${whyReturned(result)}`,
-    `While you worked on ${own.id}, other stories landed on ${branch}. ralph has started to merge that branch into yours.`,
+    `While you worked on ${own.id}, other stories landed on ${branch}. ${result.kind === "conflict" ? "ralph has started to merge that branch into yours." : "That branch is merged into yours."}`,
     WHAT_TO_DO[result.kind](result as never),
     "Nothing that landed may be lost, and nothing of this story either. When that is done, commit everything, write what you did to notes and set reviewStatus (without reviews: passes) of this story as after any other work: it gets a new review.",
     ...[...others, own].map(storyText),
@@ -66,7 +67,7 @@ const WHAT_TO_DO: ReturnWords = {
   },
   lost: ({ lines }) => {
     const shown = lines.slice(0, MAX_LINES).map(({ name, file, line }) => `${file} (${name}): ${line}`);
-    return `What you made of it drops lines of other stories. Restore them:\n\n${fenced(shown.join("\n"), "text")}`;
+    return `These lines of other stories are gone from your branch. Put them back:\n\n${fenced(shown.join("\n"), "text")}`;
   },
 };
 
@@ -85,7 +86,7 @@ export async function mergeIntoLane(path: string, target: string, own: MergedFil
     if (!(await beginMerge(path, target, inTree)))
       throw new RalphError(`cannot merge what has landed into ${path}`, { code: "merge_failed" });
   }
-  await commitFiles(path, own, "Merge what has landed");
+  await commitFiles(path, own, (await unfinished(path)) ? "Merge what has landed" : "Reopen the story");
 }
 
 /** Writes files of ralph's own and commits them; not where conflicts are left. */
@@ -128,6 +129,7 @@ interface ReturnedLane {
   /** The id of its story. */
   story: string;
   own: Stories["own"];
+  rules: ReviewRules;
   text: string;
   takeOver: string;
 }
@@ -151,7 +153,7 @@ export function untilResolved(recipe: Recipe, { returned }: Lane, lane: Returned
         (await isPartOf(path, returned.target, "HEAD")) && (await unfinished(path)) === undefined;
       if (isResolved && verdict.passed && (await isReviewed(returned, lane))) {
         await recipe.release?.();
-        await keepReview(returned, lane);
+        yield* await keepReview(returned.tip ?? "", lane, verify.iteration);
         return { ...verdict, reason: "its changes are the same, so its review stands", stop: "completed" };
       }
       if (isResolved || tries < MOST_TRIES || verdict.stop !== undefined) return verdict;
@@ -176,15 +178,19 @@ async function isReviewed({ target, tip }: SentBack, { path, own }: ReturnedLane
   return before === now;
 }
 
-async function keepReview({ tip = "" }: SentBack, { path, story, own }: ReturnedLane): Promise<void> {
+async function keepReview(tip: string, lane: ReturnedLane, iteration: number): Promise<StateChanged[]> {
+  const { path, story, own, rules } = lane;
   const [reviewed = "", text = ""] = await textsOf(path, [`${tip}:${own.tasks}`, `HEAD:${own.tasks}`]);
   const kept = reviewedAsIn(reviewed, text, story);
   await commitFiles(path, { [own.tasks]: kept }, `Keep the review of ${story}`);
+  const [before, after] = [text, kept].map((list) => readTasks(list).tasks);
+  return before && after ? changesBetween(before, after, rules, iteration) : [];
 }
 
 /** What a person does where no agent can. */
-export function takeOver({ worktree }: Lane, branch: string, run: string): string {
-  return `take over: cd ${worktree}; git merge ${branch}; commit; ralph resume ${run}`;
+export function takeOver({ worktree }: Lane, branch: string, run: string, isLost = false): string {
+  const mend = isLost ? "put these lines back" : `git merge ${branch}`;
+  return `take over: cd ${worktree}; ${mend}; commit; ralph resume ${run}`;
 }
 
 /** The list of the target with one story as its lane left it: nothing else of the lane's list counts. */

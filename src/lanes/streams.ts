@@ -102,12 +102,9 @@ export function createSlots(count: number) {
     },
     give(slot: number): void {
       const next = waiting.shift();
-      if (next !== undefined) {
-        next(slot);
-        return;
-      }
-      free.push(slot);
+      if (next === undefined) free.push(slot);
       free.sort((a, b) => a - b);
+      next?.(slot);
     },
   };
 }

@@ -171,7 +171,7 @@ function laneOpener(
 ): LanesSetup["open"] {
   const { host, folder, env, spec } = context;
   const asking = Object.entries(state.lanes ?? {}).find(([, { state: loop }]) => loop.question)?.[0];
-  const { dir = "" } = spec.recipe as Partial<StoriesSpec>;
+  const rules = spec.recipe as StoriesSpec;
   const warned = new Set<string>();
   /** All lanes lack the same. */
   const warn = (text: string): void => {
@@ -185,8 +185,8 @@ function laneOpener(
     await begin();
     const { spec: own, variables, limited } = ofLane(context, start, lanes);
     const returned = {
-      ...{ path: worktree, story: start.story ?? "", own: ownFiles(site.repository, dir) },
-      text: textAt(join(records.path, "returned.md")) ?? "",
+      ...{ path: worktree, story: start.story ?? "", own: ownFiles(site.repository, rules.dir ?? "") },
+      ...{ rules, text: textAt(join(records.path, "returned.md")) ?? "" },
       takeOver: takeOver(lane, `ralph/${spec.id}`, state.name ?? spec.id),
     };
     const at = { workspace: join(worktree, site.inside), worktree, origin: site.repository };

@@ -105,8 +105,21 @@ describe("a story that conflicts with one that has landed", () => {
     expect({ code, reason: finished.reason }).toEqual({ code: 1, reason: "blocked" });
     expect(landedText(p, "shared.txt")).toBe("one\nTWO-1\nthree\n");
     expect(landedText(p, "3.txt")).toBe("3\n");
-    expect(finished.lanes?.find(({ lane }) => lane === "US-002")).toMatchObject({ result: "blocked" });
-    expect(existsSync(finished.lanes?.find(({ lane }) => lane === "US-002")?.worktree ?? "")).toBe(true);
+    const blocked = finished.lanes?.find(({ lane }) => lane === "US-002");
+    expect(blocked).toMatchObject({ result: "blocked" });
+    expect(existsSync(blocked?.worktree ?? "")).toBe(true);
+    expect(blocked?.message).toMatch(/take over: cd \S+; put these lines back; commit; ralph resume \S+\)$/);
+    const prompt = readFileSync(join(p.bin, "US-002.returned.md"), "utf8");
+    expect(prompt).toContain("That branch is merged into yours.");
+    expect(prompt).toContain("Put them back:\n\n```text\nshared.txt (US-001): TWO-1\n");
+    const merges = "git log --all --no-merges --grep '^Merge what has landed$' --format=%s";
+    expect(p.sh(merges)).toBe("");
+    p.sh(`cd ${blocked?.worktree}; sed -i 's/TWO-2/TWO-1\\nTWO-2/' shared.txt; git commit -qam restored`);
+    const resumed = await p.ralph("resume", "--json");
+    expect({ code: resumed.code, shared: landedText(p, "shared.txt") }, resumed.all).toEqual({
+      code: 0,
+      shared: "one\nTWO-1\nTWO-2\nthree\n",
+    });
   });
 
   test("does not land by a rebase that drops the lines of the other story; it lands when they are back", async () => {
@@ -136,6 +149,10 @@ describe("a story that conflicts with one that has landed", () => {
     expect({ code, reason: finished.reason }).toEqual({ code: 1, reason: "blocked" });
     expect(finished.message).toContain("2 of 4 stories have landed");
     expect(finished.message).toMatch(/take over: cd \S+; git merge ralph\//);
+    expect(finished.message).toContain(" commit; ralph resume ");
+    expect((await p.ralph("stories", "status")).stdout).toMatch(
+      /Landed: {2}2 stories, not in this folder yet: ralph resume \S+\n/,
+    );
     expect(landedText(p, "4.txt")).toBe("4\n");
     expect(readFileSync(join(p.bin, "returned.log"), "utf8")).toBe("US-002\nUS-002\n");
     expect(laneCalls(p).some(({ lane }) => lane === "US-003")).toBe(false);
@@ -182,6 +199,11 @@ describe("stories that are green alone and red together", () => {
     });
     const { userStories } = JSON.parse(landedText(p, "ralph/tasks.json"));
     expect(userStories).toMatchObject([{ reviewStatus: "approved", reviewCount: 1, notes: "merged" }]);
+    const { iterations, stories } = JSON.parse((await p.ralph("report", "--json")).stdout);
+    expect(stories).toMatchObject([{ state: "approved", reviews: 1, iterations: iterations.length }]);
+    const said = await p.ralph("diff", "--iteration", "1");
+    const { name } = JSON.parse((await p.ralph("status", "--json")).stdout);
+    expect(said.stderr).toContain(`run ${name} works in lanes: US-001`);
   });
 
   test("a check that ends differently on the same files is flaky: nothing lands", async () => {

@@ -124,10 +124,10 @@ async function sourceOf(given: string | undefined, { repo }: VerifyFlags): Promi
   const run = runOf(given === undefined ? loopMeant(undefined, "latest") : workerOrRun(given));
   const file = receiptIn(run.path);
   if (!existsSync(file))
-    throw failure("receipt_missing", `run ${run.id} has no receipt`, "only a successful run has one");
+    throw failure("receipt_missing", `run ${run.name()} has no receipt`, "only a successful run has one");
   const { origin, workspace } = run.shown();
   const repository = repo ?? [origin, workspace].find((path) => path !== undefined && existsSync(path));
-  return { ...fromFile(file, repository, storeIn(run.path)), name: `the receipt of run ${run.id}` };
+  return { ...fromFile(file, repository, storeIn(run.path)), name: `the receipt of run ${run.name()}` };
 }
 
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -34,11 +34,11 @@ export async function changesOf(
 ): Promise<RunChanges | string> {
   const spec = readSpec(run);
   const repository = repositoryFor(spec);
-  if (repository === undefined) return `run ${run.id} did not work in a git repository, so there is no diff`;
+  if (repository === undefined) return `run ${run.name()} did not work in a git repository: it has no diff`;
   const state = run.state() ?? initialState(run.id);
   const loop = loopIn(run, spec, state, lane);
   if (loop === undefined && (lane !== undefined || iteration !== undefined))
-    return `run ${run.id} works in lanes: ${Object.keys(state.lanes ?? {}).join(", ")}`;
+    return `run ${run.name()} works in lanes: ${Object.keys(state.lanes ?? {}).join(", ")}`;
   const ends = await (loop === undefined
     ? joinedOf(run, spec, state, repository)
     : endsOf(loop, iteration, repository));

@@ -18,14 +18,15 @@ export interface Statistics extends Spent {
 export function formatStatistics(statistics: Statistics & { tools: number; errors: number }): string {
   const { costUsd, costEstimated, tools, errors, durationMs } = statistics;
   const tokens = formatTokens(statistics);
-  const parts = [
+  return [
     costUsd !== null && `cost: ${formatCost(costUsd, costEstimated)}`,
     tokens !== null && `tokens: ${tokens}`,
     `tools: ${tools}`,
     `errors: ${errors}`,
     `time: ${formatDuration(durationMs)}`,
-  ];
-  return parts.filter(Boolean).join(", ");
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /** `1.2M in (850K cached) / 45K out`; null: the agent reports none. */
@@ -79,12 +80,7 @@ export function skippedWords(why: NonNullable<CheckFinished["skipped"]>): string
 
 /** `red→green: npm test; green→green: npm run lint`; null without a baseline. */
 export function witnessWords(baseline: BaselineCheck[] = []): string | null {
-  const groups = (["red→green", "green→green", "red→red", "green→red"] as const).flatMap((words) => {
-    const own = baseline.filter((check) => witnessOf(check) === words);
-    const names = own.map(({ command }) => brief(command, COMMAND_CHARS));
-    return own.length === 0 ? [] : [`${words}: ${names.join(", ")}`];
-  });
-  return groups.join("; ") || null;
+  return grouped(baseline, ["red→green", "green→green", "red→red", "green→red"], witnessOf) || null;
 }
 
 /** Enough of a command to recognise it in a line with others. */
@@ -93,12 +89,18 @@ export const COMMAND_CHARS = 40;
 /** `fixed: npm test; broken by this run: npm run lint`; null: there is no baseline. */
 export function baselineWords(baseline: BaselineCheck[] = []): string | null {
   if (baseline.length === 0) return null;
-  const groups = ["fixed", "failed before", "broken by this run"].flatMap((words) => {
-    const own = baseline.filter((check) => wordsFor(check) === words);
-    const names = own.map(({ command }) => brief(command, COMMAND_CHARS));
-    return own.length === 0 ? [] : [`${words}: ${names.join(", ")}`];
+  const words = grouped(baseline, ["fixed", "failed before", "broken by this run"], wordsFor);
+  return words || "all checks pass, as before";
+}
+
+type WordOf = (check: BaselineCheck) => string | undefined;
+
+function grouped(baseline: BaselineCheck[], words: string[], wordFor: WordOf): string {
+  const groups = words.map((word) => {
+    const own = baseline.filter((check) => wordFor(check) === word);
+    return own.length > 0 && `${word}: ${own.map(({ command }) => brief(command, COMMAND_CHARS)).join(", ")}`;
   });
-  return groups.length === 0 ? "all checks pass, as before" : groups.join("; ");
+  return groups.filter(Boolean).join("; ");
 }
 
 export interface FormatOptions {

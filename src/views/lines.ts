@@ -118,11 +118,10 @@ const COMMON: Lines = {
       paint("green", `${mark.ok} ${what} landed in ${harmlessLine(into)} (${commit.slice(0, 9)})${how}`),
     ];
   },
-  "landing.refused": ({ message, stories = [] }, _, { mark, paragraph }) =>
-    paragraph(
-      `${mark.warning} ${joined(...stories.map(harmlessLine), "not landed")}: ${harmlessLine(message)}`,
-      "yellow",
-    ),
+  "landing.refused"({ message, stories = [] }, _, { mark, paragraph }) {
+    const what = joined(...stories.map(harmlessLine), "not landed");
+    return paragraph(`${mark.warning} ${what}: ${harmlessLine(message)}`, "yellow");
+  },
   "backoff.started": ({ iteration, seconds, attempt, maxAttempts }) => [
     `Iteration ${iteration} failed, retrying in ${seconds}s (attempt ${attempt}/${maxAttempts})`,
   ],
@@ -193,11 +192,8 @@ const PIPELINE: Lines = {
       : [paint("dim", `[${harmlessLine(agent)} works on ${harmlessLine(iteration?.mode ?? "")}]`)],
   "check.started": ({ command }) => [`Running: ${harmlessLine(command)}`],
   "check.finished": () => [],
-  "gate.finished"(
-    { passed, output, warnings = [], retries, maxRetries },
-    { iteration, baseline = [] },
-    format,
-  ) {
+  "gate.finished"(event, { iteration, baseline = [] }, format) {
+    const { passed, output, warnings = [], retries, maxRetries } = event;
     const { paint, paragraph, mark } = format;
     const check = iteration?.checks.at(-1);
     const became = check && becameOf(check, baseline);

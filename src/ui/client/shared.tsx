@@ -49,12 +49,12 @@ export function ChecksGrid({ page, lane }: { page: RunPage; lane: string | null 
   }));
   const ran = rows.filter(({ cells }) => cells.some(({ look }) => look !== "not-run"));
   if (ran.length === 0) return null;
-  const numbers = columns.map((index) => page.iterations[index]?.iteration ?? 0);
+  const iterations = columns.flatMap((index) => page.iterations[index] ?? []);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys */}
       <section class="scroll fading" tabIndex={0} aria-label={labelOf("checks of each iteration", lane)}>
-        {parts.grid(make, ran, numbers)}
+        {parts.grid(make, ran, iterations)}
       </section>
       {shown.length > columns.length && (
         <p class="note">

@@ -100,6 +100,7 @@ export interface ReportTable {
 export function iterationTable({ iterations, agent: own }: Report): ReportTable {
   // The agent of an iteration matters if it was not always the agent of the run.
   const hasOthers = iterations.some(({ agent }) => agent !== null && agent !== own);
+  const hasLanes = iterations.some(({ lane }) => lane !== undefined);
   const rows = iterations.map((iteration) => {
     const { durationMs, costUsd, costEstimated, inputTokens, outputTokens, checks } = iteration;
     const hasTokens = inputTokens + outputTokens > 0;
@@ -109,11 +110,13 @@ export function iterationTable({ iterations, agent: own }: Report): ReportTable 
       costCell(costUsd, costEstimated),
       hasTokens ? `${formatCount(inputTokens)}/${formatCount(outputTokens)}` : "-",
       checks.length === 0 ? "-" : `${checks.filter(({ passed }) => passed).length}/${checks.length}`,
+      ...(hasLanes ? [iteration.lane ?? "-"] : []),
       ...(hasOthers ? [iteration.agent ?? "-"] : []),
       resultOf(iteration),
     ];
   });
-  const head = ["#", "time", "cost", "tokens", "checks", ...(hasOthers ? ["agent"] : []), "outcome"];
+  const figures = ["#", "time", "cost", "tokens", "checks"];
+  const head = figures.concat(hasLanes ? "lane" : [], hasOthers ? "agent" : [], "outcome");
   return { title: "Iterations", head, rows, right: [0, 1, 2, 3, 4] };
 }
 
@@ -132,13 +135,10 @@ export function storyTable({ stories }: Report): ReportTable {
 }
 
 export function fileTable({ files, filesChanged }: Report, max: number): ReportTable {
-  const rows = files
-    .slice(0, max)
-    .map(({ path, change, added, removed }) => [
-      change,
-      added === null || removed === null ? "" : `+${added} -${removed}`,
-      path,
-    ]);
+  const rows = files.slice(0, max).map(({ path, change, added, removed }) => {
+    const lines = added === null || removed === null ? "" : `+${added} -${removed}`;
+    return [change, lines, path];
+  });
   const more = (filesChanged ?? files.length) - rows.length;
   const note = more > 0 ? `and ${more} more` : undefined;
   return { title: "Files changed", head: ["change", "lines", "path"], rows, right: [1], named: 2, note };
@@ -176,12 +176,8 @@ export function checkTable(
   };
   const since = report.baseline.length === 0 ? [] : ["since the baseline"];
   const rows = checkRows(report).map(({ command, results, became }) => {
-    const signs = results.slice(-maxSigns).map(signOf).join("");
-    return [
-      brief(command, maxChars),
-      `${results.length > maxSigns ? "…" : ""}${signs}`,
-      ...since.map(() => became),
-    ];
+    const signs = `${results.length > maxSigns ? "…" : ""}${results.slice(-maxSigns).map(signOf).join("")}`;
+    return [brief(command, maxChars), signs, ...since.map(() => became)];
   });
   const why = new Set(report.iterations.flatMap(({ checks }) => checks.map(({ skipped }) => skipped)));
   const legend = (["unchanged", "after_failure", "untrusted"] as const)

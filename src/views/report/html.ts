@@ -8,9 +8,10 @@ import * as facts from "./facts.js";
 import { beginning, type Content, element, html, type Markup, said, section, styleSheet } from "./markup.js";
 import { detailOf, lookOfRun, pageChecks, pageIterations } from "./page.js";
 import * as parts from "./parts.js";
-import { type PageIteration, wordOf } from "./shapes.js";
+import { LOOKS, numberOf, type PageIteration } from "./shapes.js";
 
-const placeOf = ({ iteration }: PageIteration): string => `#iteration-${iteration}`;
+const idOf = (one: PageIteration): string => ["iteration", one.lane ?? [], one.iteration].flat().join("-");
+const placeOf = (one: PageIteration): string => `#${idOf(one)}`;
 
 /** A run as one page that needs nothing else: no script, no font, no picture, no request. */
 export function htmlReport(report: Report, receipt?: ShownReceipt): string {
@@ -36,7 +37,7 @@ export function htmlReport(report: Report, receipt?: ShownReceipt): string {
   <main>
     ${charts(all)}
     ${table(facts.storyTable(report))}
-    ${grid(report)}
+    ${grid(report, all)}
     ${receipt === undefined ? null : receiptPart(receipt, report.run)}
     ${table(facts.fileTable(report, Number.POSITIVE_INFINITY), changed)}
     ${iterations(report, all)}
@@ -97,11 +98,10 @@ function table(
   );
 }
 
-function grid(report: Report): Markup | null {
+function grid(report: Report, all: PageIteration[]): Markup | null {
   const rows = pageChecks(report);
   if (rows.length === 0) return null;
-  const numbers = report.iterations.map(({ iteration }) => iteration);
-  return section("Checks", parts.grid(element, rows, numbers), { scrolls: "fading" });
+  return section("Checks", parts.grid(element, rows, all), { scrolls: "fading" });
 }
 
 /** The messages and checks of each iteration; all but the last are folded. */
@@ -120,10 +120,10 @@ function folded(iteration: IterationReport, one: PageIteration, open: Markup | n
   const { iteration: number, look, why, mode, agentMs, restMs, costUsd, costEstimated, spent } = one;
   const took = joined(formatDuration(agentMs + restMs), costUsd !== null && costCell(costUsd, costEstimated));
   return html`<details${open}>
-    <summary>${parts.sign(element, look)} <b>Iteration ${number}</b> <span>${wordOf(look)}</span>
-      ${why === "" || why === wordOf(look) ? null : html`<span class="why">${why}</span>`}
+    <summary>${parts.sign(element, look)} <b>Iteration ${numberOf(one)}</b> <span>${LOOKS[look].word}</span>
+      ${why === "" || why === LOOKS[look].word ? null : html`<span class="why">${why}</span>`}
       <span class="took">${took}</span></summary>
-    <div class="inside" id="iteration-${number}">
+    <div class="inside" id="${idOf(one)}">
       <p class="note">${joined(mode && beginning(mode), spent)}</p>
       ${parts.inside(element, detailOf(iteration), (text) => said(text, number))}
     </div>

@@ -4,7 +4,7 @@ import { fenced as fencedAs } from "../../verify/excerpt.js";
 import { endingOf } from "../figures.js";
 import { brief, harmless, harmlessLine } from "../harmless.js";
 import * as facts from "./facts.js";
-import { becameIn, titleOf } from "./facts.js";
+import { numberOf } from "./shapes.js";
 
 const SIGNS = { done: "✅", unverified: "⚠️", open: "🔄", failed: "❌" };
 const MAX_FILES = 50;
@@ -56,7 +56,7 @@ function details(iteration: IterationReport): string {
     ...scm.map(({ task, passed, message }) => `${passed ? "✅" : "❌"} ${cell(task)}: ${cell(message)}`),
   ].filter((part) => part !== "");
   if (parts.length === 0) return "";
-  const title = `Iteration ${iteration.iteration}: ${cell(facts.resultOf(iteration))}`;
+  const title = `Iteration ${cell(numberOf(iteration))}: ${cell(facts.resultOf(iteration))}`;
   return [`<details><summary>${title}</summary>`, ...parts, "</details>"].join("\n\n");
 }
 
@@ -84,12 +84,13 @@ export function fenced(text: string): string {
 
 /** ralph's own: failures of the last iteration as errors, success as a notice. */
 export function annotations(report: Report): string[] {
-  if (report.exitCode === 0) return [command("notice", "ralph", titleOf(report))];
+  if (report.exitCode === 0) return [command("notice", "ralph", facts.titleOf(report))];
   const last = report.iterations.findLast(({ finished }) => finished);
   const failed = last?.checks.filter(hasFailed) ?? [];
-  const reason = report.message === null ? titleOf(report) : `${titleOf(report)}: ${report.message}`;
+  const reason =
+    report.message === null ? facts.titleOf(report) : `${facts.titleOf(report)}: ${report.message}`;
   const errors = failed.map((check) => {
-    const how = [endingOf(check), becameIn(report, check.command)].filter(Boolean).join(", ");
+    const how = [endingOf(check), facts.becameIn(report, check.command)].filter(Boolean).join(", ");
     return command("error", `${check.command} (${how})`, check.output.trim() || "no output");
   });
   return [command("error", "ralph", reason), ...errors];

@@ -1,6 +1,5 @@
 import { formatDuration } from "../../duration.js";
-import type { CheckReport, IterationReport } from "../../records/iteration.js";
-import { wasNotRun } from "../../records/iteration.js";
+import { type CheckReport, type IterationReport, wasNotRun } from "../../records/iteration.js";
 import type { Report } from "../../records/report.js";
 import { formatTokens, joined, plural } from "../figures.js";
 import { brief } from "../harmless.js";

@@ -7,6 +7,7 @@ import {
   type Detail,
   LOOKS,
   type Look,
+  numberOf,
   type PageIteration,
   type Span,
   sum,
@@ -60,10 +61,8 @@ export function timeline<Node>(make: Make<Node>, iterations: PageIteration[], hr
   const bars = spans.flatMap((span) => barOf(make, span, percent, href));
   let last = Number.NEGATIVE_INFINITY;
   const numbers = spans.flatMap(({ one, startMs }) => {
-    const middle = Math.min(
-      Math.max(percent(startMs + (one.agentMs + one.restMs) / 2), FIRST_NUMBER),
-      LAST_NUMBER,
-    );
+    const center = percent(startMs + (one.agentMs + one.restMs) / 2);
+    const middle = Math.min(Math.max(center, FIRST_NUMBER), LAST_NUMBER);
     if (middle - last < ROOM_FOR_A_NUMBER) return [];
     last = middle;
     return [make("text", { x: `${fixed(middle)}%`, y: "96%" }, String(one.iteration))];
@@ -91,21 +90,18 @@ function texturesOf<Node>(make: Make<Node>): Node[] {
 /** With a line for the wait before it, where that is drawn shorter than it was. */
 function barOf<Node>(make: Make<Node>, span: Span, percent: (ms: number) => number, href: Href): Node[] {
   const { one, startMs, drawnMs } = span;
-  const { iteration, look, waitMs, agentMs, restMs } = one;
+  const { look, waitMs, agentMs, restMs } = one;
   const x = percent(startMs);
   const width = Math.max(percent(agentMs + restMs) - SEAM, THINNEST);
   const agent = Math.min(Math.max(percent(agentMs), THINNEST), width);
   const part = (attributes: Record<string, string>, from: number, wide: number): Node =>
     make("rect", { ...attributes, x: `${fixed(from)}%`, width: `${fixed(wide)}%`, height: "70%" });
-  const times = restMs === 0 ? "" : `, of it ${formatDuration(agentMs)} the agent`;
+  const ofIt = restMs === 0 ? "" : `, of it ${formatDuration(agentMs)} the agent`;
+  const times = `${formatDuration(agentMs + restMs)}${ofIt}`;
   const bar = make(
     "a",
     { class: look, href: href(one), tabindex: -1 },
-    make(
-      "title",
-      {},
-      `iteration ${iteration}: ${LOOKS[look].word}, ${formatDuration(agentMs + restMs)}${times}`,
-    ),
+    make("title", {}, `iteration ${numberOf(one)}: ${LOOKS[look].word}, ${times}`),
     part({ class: "agent" }, x, agent),
     part({ class: "rest" }, x + agent, width - agent),
     part({ fill: `url(#${look})` }, x, width),
@@ -171,7 +167,7 @@ function figure<Node>(
     return make("rect", { class: look, x, y, width: `${fixed(slot * 0.8)}%`, height: `${fixed(height)}%` });
   };
   const shown = iterations.map((one, index) => {
-    const title = make("title", {}, `iteration ${one.iteration}: ${format(whole(one))}`);
+    const title = make("title", {}, `iteration ${numberOf(one)}: ${format(whole(one))}`);
     return make("g", {}, title, column(index, "rest", whole(one)), column(index, "agent", part(one)));
   });
   const labels = [0, iterations.length - 1].map((index) => {
@@ -188,7 +184,8 @@ function figure<Node>(
 }
 
 /** A row per check, a column per iteration. */
-export function grid<Node>(make: Make<Node>, rows: CheckRow[], numbers: number[]): Node {
+export function grid<Node>(make: Make<Node>, rows: CheckRow[], iterations: PageIteration[]): Node {
+  const names = iterations.map(numberOf);
   const shown = rows.map(({ command, became, cells }) => {
     const ran = cells.filter(({ look }) => look !== "not-run");
     const passed = ran.filter(({ look }) => look !== "failed").length;
@@ -197,17 +194,17 @@ export function grid<Node>(make: Make<Node>, rows: CheckRow[], numbers: number[]
     const marks = cells.map(({ look, words: said }, index) =>
       make(
         "td",
-        { class: look, title: `iteration ${numbers[index] ?? 0}: ${said}` },
+        { class: look, title: `iteration ${names[index]}: ${said}` },
         make("span", { class: "cell", "aria-hidden": "true" }, look === "not-run" ? "" : LOOKS[look].sign),
         make("span", { class: "hidden" }, said),
       ),
     );
     return make("tr", {}, make("th", { scope: "row" }, ...name), ...marks);
   });
-  const heads = numbers.map((number) => make("th", { scope: "col" }, String(number)));
+  const heads = iterations.map((one) => make("th", { scope: "col" }, String(one.iteration)));
   return make(
     "table",
-    { class: `grid ${numbers.length > FITS_ON_PAPER ? "wide" : "narrow"}` },
+    { class: `grid ${iterations.length > FITS_ON_PAPER ? "wide" : "narrow"}` },
     make("thead", {}, make("tr", {}, make("td", {}), ...heads)),
     make("tbody", {}, ...shown),
   );

@@ -87,8 +87,9 @@ export function axisOf<One extends IterationTimes>(
   return { spans, totalMs };
 }
 
-export function wordOf(look: Look): string {
-  return LOOKS[look].word;
+/** `2`; where the run has lanes, `2 of US-001`. */
+export function numberOf(one: { iteration: number; lane?: string | null }): string {
+  return one.lane == null ? String(one.iteration) : `${one.iteration} of ${one.lane}`;
 }
 
 export function sum(values: number[]): number {

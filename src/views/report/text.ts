@@ -5,6 +5,7 @@ import { firstLine, harmless, harmlessLine } from "../harmless.js";
 import { hanging, tableLines } from "../layout.js";
 import { rowLines, STANDINGS } from "../summary.js";
 import * as facts from "./facts.js";
+import { numberOf } from "./shapes.js";
 
 const MAX_FILES = 30;
 const MAX_LINES = 10;
@@ -63,7 +64,7 @@ function latest(
 ): string[] {
   const lines = iterations.flatMap((one) =>
     found(one).map(([what, words]) =>
-      harmlessLine(`${what} iteration ${one.iteration}: ${firstLine(words)}`),
+      harmlessLine(`${what} iteration ${numberOf(one)}: ${firstLine(words)}`),
     ),
   );
   return section(title, lines.slice(-MAX_LINES));
@@ -72,8 +73,8 @@ function latest(
 function lastWords({ iterations }: Report): string[] {
   const last = iterations.findLast(({ finalMessage, error }) => finalMessage !== "" || error !== null);
   if (last === undefined) return [];
-  const { error, finalMessage, iteration } = last;
+  const { error, finalMessage } = last;
   const title = error === null ? "Final message of iteration" : "The agent failed in iteration";
   const words = harmless(facts.endOf(error ?? finalMessage)).trim();
-  return section(`${title} ${iteration}`, words.split("\n"));
+  return section(`${title} ${numberOf(last)}`, words.split("\n"));
 }

@@ -7,6 +7,23 @@ import { check, demo, iteration, report } from "./samples.js";
 
 const stopped = { success: false, reason: "max_iterations", exitCode: 1 } as const;
 
+it("a report names the lane of each iteration, where the run has lanes", () => {
+  const of = (lane: string) =>
+    [1, 2].map((number) => iteration(number, { lane, checks: [check("npm test")] }));
+  const lanes = report({ iterations: [...of("US-001"), ...of("US-002")] });
+  const text = textReport(lanes, createFormatter({ useEmoji: true, useColor: false }), 80);
+  expect(text).toContain("  #  TIME  COST  TOKENS  CHECKS  LANE    OUTCOME");
+  expect(text).toContain("  2  1m0s     -       -     1/1  US-002  completed");
+  expect(markdownReport(lanes)).toContain("| 2 | 1m0s | - | - | 1/1 | US-002 | completed |");
+  const page = htmlReport(lanes);
+  const ids = [...page.matchAll(/ id="(iteration-[^"]+)"/g)].map(([, id]) => id);
+  expect(ids).toEqual(["US-001-1", "US-001-2", "US-002-1", "US-002-2"].map((id) => `iteration-${id}`));
+  for (const id of ids) expect(page).toContain(`href="#${id}"`);
+  for (const said of ["<b>Iteration 2 of US-002</b>", 'title="iteration 2 of US-002: '])
+    expect(page).toContain(said);
+  expect(markdownReport(demo)).not.toContain("lane");
+});
+
 describe("annotations", () => {
   it("tell success as a notice", () => {
     expect(annotations(demo)).toEqual(["::notice title=ralph::Completed"]);

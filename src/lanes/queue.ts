@@ -175,7 +175,7 @@ async function* refused(stories: Stories, lane: string, result: Refusal, tip: st
   yield { type: "landing.refused", ...about, ...factsOf(result) };
   const number = (known.returned?.try ?? 0) + 1;
   if (!isAgents || number > MOST_TRIES) {
-    const how = takeOver(known, branch, state.name ?? run, result.kind === "lost" && result.lines.length > 0);
+    const how = takeOver(known, branch, state.name ?? run, isAgents ? result : undefined);
     yield { type: "lane.blocked", message: isAgents ? `${message} (${how})` : message };
     return undefined;
   }

@@ -188,9 +188,10 @@ async function keepReview(tip: string, lane: ReturnedLane, iteration: number): P
 }
 
 /** What a person does where no agent can. */
-export function takeOver({ worktree }: Lane, branch: string, run: string, isLost = false): string {
-  const mend = isLost ? "put these lines back" : `git merge ${branch}`;
-  return `take over: cd ${worktree}; ${mend}; commit; ralph resume ${run}`;
+export function takeOver({ worktree }: Lane, branch: string, run: string, result?: Returned): string {
+  const isLost = result?.kind === "lost" && result.lines.length > 0;
+  const merge = `git merge ${branch}${result?.kind === "red" ? "; make these checks pass" : ""}`;
+  return `take over: cd ${worktree}; ${isLost ? "put these lines back" : merge}; commit; ralph resume ${run}`;
 }
 
 /** The list of the target with one story as its lane left it: nothing else of the lane's list counts. */

@@ -2,13 +2,24 @@ import { describe, expect, test } from "vitest";
 import { passedLimit, shareOf } from "../../src/lanes/lanes.js";
 import { laneNames, listFor, type StoriesSetup, textsIn } from "../../src/lanes/list.js";
 import { ranking } from "../../src/lanes/race.js";
-import { mergedProgress, mergedTasks, reopened } from "../../src/lanes/returned.js";
+import { mergedProgress, mergedTasks, type Returned, reopened, takeOver } from "../../src/lanes/returned.js";
 import { namesFile } from "../../src/lanes/stories.js";
 import { createSlots, createStreams, told } from "../../src/lanes/streams.js";
 import { initialState, type RunState } from "../../src/records/run-state.js";
 import { createProject, LIMITS } from "../kit.js";
 
 const loop = (more: Partial<RunState>): RunState => ({ ...initialState("r"), status: "finished", ...more });
+
+test.each([
+  ["git merge ralph/r", { kind: "conflict", old: "", files: [], said: "", diffs: { target: "", tip: "" } }],
+  ["git merge ralph/r; make these checks pass", { kind: "red", old: "", new: "", checks: [] }],
+  ["git merge ralph/r", { kind: "lost", old: "", new: "", lines: [], gone: ["US-001"] }],
+] satisfies [string, Returned][])("a person takes a lane over with: %s", (mend, result) => {
+  const lane = { state: loop({}), worktree: "/lane" };
+  expect(takeOver(lane, "ralph/r", "otter", result)).toBe(
+    `take over: cd /lane; ${mend}; commit; ralph resume otter`,
+  );
+});
 
 describe("limits that lanes share", () => {
   const others = [loop({ costUsd: 1, inputTokens: 10, outputTokens: 5, iterations: 2, activeMs: 1000 })];

@@ -52,7 +52,7 @@ export async function* recordedRun(prepared: PreparedRun, host: Host): AsyncGene
           if (step.done) return step.value;
           for (const told of run.around(step.value)) {
             yield records.write(told);
-            if (told.type.startsWith("iteration.")) await records.boundary(told);
+            if (/^(iteration\.|run\.resumed$)/.test(told.type)) await records.boundary(told);
           }
         }
       } finally {
@@ -205,10 +205,16 @@ type Recorder = (event: LoopEvent) => Promise<void>;
 /** Records the files before the first iteration and after each that may have changed some, for `ralph diff`. */
 function treeRecorder({ spec, folder }: Pick<RunContext, "spec" | "folder">, state: Readonly<RunState>) {
   const recorders = new Map<string | undefined, Recorder>();
+  const loops = {
+    "": state,
+    ...Object.fromEntries(Object.entries(state.lanes ?? {}).map(([lane, one]) => [lane, one.state])),
+  };
+  const left = new Map(Object.entries(loops).map(([lane, loop]) => [lane, notRecorded(loop)]));
   const open = (lane: string | undefined): Recorder => {
-    if (lane === undefined) return recorderIn(spec.workspace, folder.path, spec.copied ?? []);
+    if (lane === undefined) return recorderIn(spec.workspace, folder.path, spec.copied ?? [], left.get(""));
     const { path } = laneFolder(folder, lane);
-    return recorderIn(state.lanes?.[lane]?.worktree ?? spec.workspace, path, copiedInto(path) ?? []);
+    const { worktree = spec.workspace } = state.lanes?.[lane] ?? {};
+    return recorderIn(worktree, path, copiedInto(path) ?? [], left.get(lane));
   };
   return async (event: LoopEvent): Promise<void> => {
     const recorder = recorders.get(event.lane) ?? open(event.lane);
@@ -217,17 +223,23 @@ function treeRecorder({ spec, folder }: Pick<RunContext, "spec" | "folder">, sta
   };
 }
 
-function recorderIn(workspace: string, path: string, hidden: string[]): Recorder {
+/** The last iteration of a process that died, which may not have recorded its files any more. */
+function notRecorded({ status, iteration, iterations }: RunState): number | undefined {
+  return status !== "finished" && iteration?.finished ? iterations : undefined;
+}
+
+function recorderIn(workspace: string, path: string, hidden: string[], left: number | undefined): Recorder {
   const trees = openTrees(workspace, path, hidden);
-  /** The latest fingerprint of the files, where the loop knows it. */
+  let owed = left;
+  /** The fingerprint of the files that were recorded last, where the loop knows it. */
   let known: string | undefined;
   const mayHaveChanged = ({ tree, stop, durationMs }: IterationFinished): boolean =>
     tree === undefined ? stop !== undefined || durationMs >= LEAST_MS : tree !== known;
   return async (event) => {
-    if (event.type === "iteration.started") {
-      if (event.iteration === 1) await trees?.begin();
-      known = event.tree ?? known;
-    }
+    if (owed !== undefined) await trees?.take(owed);
+    owed = undefined;
+    if (event.type === "iteration.started" && event.iteration === 1 && (await trees?.begin()))
+      known = event.tree;
     if (event.type !== "iteration.finished") return;
     if (mayHaveChanged(event)) await trees?.take(event.iteration);
     known = event.tree;

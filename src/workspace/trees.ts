@@ -27,8 +27,8 @@ import { ACTIVE_FILE, RUNTIME_FOLDER } from "./runtime.js";
 
 /** The files of a run at the end of each of its iterations, as trees of git beside its records. */
 export interface Trees {
-  /** Before the first iteration. */
-  begin(): Promise<void>;
+  /** Before the first iteration. true: nobody had recorded that before. */
+  begin(): Promise<boolean>;
   /** After one that may have changed files. */
   take(iteration: number): Promise<void>;
 }
@@ -45,17 +45,19 @@ export function openTrees(workspace: string, folder: string, hidden: string[]): 
   if (root === undefined) return undefined;
   const store = storeIn(folder);
   const run = inStore(root, store, store.index);
-  const attempt = async (action: () => Promise<void>): Promise<void> => {
+  const attempt = async (action: () => Promise<void>): Promise<boolean> => {
     try {
       await action();
+      return true;
     } catch (error) {
       if (toRalphError(error) === undefined) throw error;
+      return false;
     }
   };
   return {
-    begin: () =>
+    begin: async () =>
+      !existsSync(store.begin) &&
       attempt(async () => {
-        if (existsSync(store.begin)) return;
         mkdirSync(store.objects, { recursive: true, mode: 0o700 });
         const own = join(gitFolder(root), "index");
         if (existsSync(own)) copyPrivate(own, store.index);
@@ -63,13 +65,13 @@ export function openTrees(workspace: string, folder: string, hidden: string[]): 
         // Its tree is made when somebody asks for it.
         if (existsSync(store.index)) copyFileSync(store.index, store.begin);
       }),
-    take: (iteration) =>
-      attempt(async () => {
+    take: async (iteration) =>
+      void (await attempt(async () => {
         if (!existsSync(store.objects) || !(await bringUpToDate(root, run, hidden))) return;
         const { ok, stdout } = await run(["write-tree", "--missing-ok"]);
         const line = `${JSON.stringify({ iteration, tree: stdout.trim() })}\n`;
         if (ok) appendFileSync(store.list, line, { mode: 0o600 });
-      }),
+      })),
   };
 }
 

@@ -8,6 +8,7 @@ const SAMPLE: [name: string, type: LoopEvent["type"], side: KillPoint["side"]][]
   ["run with checks and SCM", "agent.finished", "torn"],
   ["run with checks and SCM", "iteration.finished", "before"],
   ["loop with checks and a worktree", "agent.event", "after"],
+  ["loop with checks and a worktree", "iteration.finished", "after"],
   ["loop with checks and a worktree", "run.finished", "before"],
 ];
 

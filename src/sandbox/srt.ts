@@ -219,10 +219,10 @@ function forwarding(ports: number[]): string[] {
       (port) =>
         `socat TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr PROXY:localhost:127.0.0.1:${port},proxyport=3128,proxyauth="$proxy" </dev/null >/dev/null 2>&1 &`,
     ),
-    // Waits until socat listens, for a second at most.
+    // Waits until socat listens: on a busy machine its start takes a while.
     ...ports.map(
       (port) =>
-        `for _ in 1 2 3 4 5 6 7 8 9 10; do grep -q '${entry(port)}' /proc/net/tcp && break; sleep 0.1; done`,
+        `for _ in $(seq 100); do grep -q '${entry(port)}' /proc/net/tcp && break; sleep 0.1; done`,
     ),
   ];
 }

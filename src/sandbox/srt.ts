@@ -221,8 +221,7 @@ function forwarding(ports: number[]): string[] {
     ),
     // Waits until socat listens: on a busy machine its start takes a while.
     ...ports.map(
-      (port) =>
-        `for _ in $(seq 100); do grep -q '${entry(port)}' /proc/net/tcp && break; sleep 0.1; done`,
+      (port) => `for _ in $(seq 100); do grep -q '${entry(port)}' /proc/net/tcp && break; sleep 0.1; done`,
     ),
   ];
 }

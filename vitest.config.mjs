@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: leftOutSuites(),
-    // Whoever runs them, git has no name and no settings of theirs, and neither has ralph.
+    // git and ralph use no name and no settings of the person who runs the tests.
     env: { GIT_CONFIG_GLOBAL: "/dev/null", RALPH_HOME: "/dev/null/ralph" },
     setupFiles: ["test/clean-up.ts"],
     // For what hangs: a busy machine takes its time.

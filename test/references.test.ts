@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { references } from "../scripts/references.mjs";
 import { createProject } from "./kit.js";
 
@@ -14,6 +14,23 @@ describe("the generated references", () => {
   it.each(Object.entries(made))("%s is what the code says (else: npm run docs)", (path, content) => {
     expect(readFileSync(join(ROOT, path), "utf8")).toBe(content);
   });
+});
+
+test("every file that the docs name is there", () => {
+  const pages = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" }).map(
+    (name) => `docs/${name}`,
+  );
+  const texts = [
+    ...pages.filter((name) => name.endsWith(".md")),
+    "README.md",
+    "AGENTS.md",
+    "CONTRIBUTING.md",
+  ];
+  const named = texts.flatMap((name) => [
+    ...readFileSync(join(ROOT, name), "utf8").matchAll(/`((?:src|test|scripts|bench)\/[\w./-]+\.\w+)`/g),
+  ]);
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.map(([, path = ""]) => path).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
 describe("schemas/events.v1.json", () => {

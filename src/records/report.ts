@@ -6,7 +6,7 @@ import { witnessOf } from "./result.js";
 import { activeMsUntil, initialState, type RunState, type RunStatus, spendingOf } from "./run-state.js";
 import { type SpecRecord, taskOf } from "./spec.js";
 
-/** What a run came to, for people and programs: `ralph report --json` prints it as it is. */
+/** The result of a run, for people and programs: `ralph report --json` prints it as it is. */
 export interface Report
   extends Spent,
     Required<Pick<Events.RunFinished, "success" | "filesChanged" | "files" | "worktree">>,

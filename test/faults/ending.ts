@@ -142,7 +142,7 @@ function isJson(text: string): boolean {
 
 const linesOf = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
-/** Whoever has the project in its environment. */
+/** The processes that have the project in their environment. */
 export function processesOf(root: string): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];

@@ -160,7 +160,7 @@ describe("several streams", () => {
     expect(log).toEqual(["after one"]);
   });
 
-  test("whoever waits for a slot gets the one that is given back", async () => {
+  test("a lane that waits for a slot gets the one that is given back", async () => {
     const slots = createSlots(1);
     expect([await slots.take(), slots.areFree()]).toEqual([0, false]);
     const next = slots.take();

@@ -112,7 +112,7 @@ test.each<[string, LoopEvent["type"], (p: Project) => Partial<LoopSpec>, (p: Pro
   expect(locksOf(p)).toEqual([]);
 });
 
-test("whoever stops listening ends the agent, frees the workspace and leaves a run that can be resumed", async () => {
+test("a caller that stops listening ends the agent, frees the workspace and leaves a run that can be resumed", async () => {
   const p = createProject();
   const script =
     "if [ -f tried ]; then echo COMPLETE; exit; fi\ntouch tried\nsleep 600 &\necho $! > pid\necho on\nwait";

@@ -127,7 +127,7 @@ describe("locks of git that a call leaves behind", () => {
     expect(p.sh("git log --format=%s -1")).toBe("work\n");
   });
 
-  it("are removed from a worktree and its repository when ralph was killed, by whoever comes next", async () => {
+  it("are removed from a worktree and its repository when ralph was killed, by the next ralph", async () => {
     const own = `touch $(git rev-parse --git-path index.lock) $(git rev-parse --git-path refs/heads/ralph/one.lock)`;
     const p = claudeProject({ bash: `${own}; ${WAIT}` }, { ...COMMIT, text: "COMPLETE" });
     const run = p.start(["loop", "a", "--check", "test -f work", "--worktree", "one", "--json"]);

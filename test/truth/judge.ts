@@ -28,7 +28,7 @@ const NEED_FOLDER = new Set([
   "proof-gate",
 ]);
 
-/** Plays a case in the loop itself, without a process of an agent, and says what it came to. */
+/** Plays a case in the loop itself, without a process of an agent, and returns its result. */
 export async function judged(one: Case, agentName: string, root: string): Promise<Expected> {
   const isOwn = NEED_FOLDER.has(one.recipe) || one.git.length > 0;
   const folder = isOwn ? mkdtempSync(join(root, "case-")) : root;

@@ -34,7 +34,7 @@ function namesShown(watched: WatchState): string[] {
   return shownRows(watched).map(({ name }) => name);
 }
 
-test("what is at work stands first, what has ended last, the newest of each first", () => {
+test("active loops stand first, ended ones last, the newest of each first", () => {
   expect(namesShown(watching(ROWS))).toEqual(["second", "first", "broken", "old"]);
 });
 
@@ -113,7 +113,7 @@ describe("asking", () => {
     expect({ mode: watched.mode, intent }).toEqual({ mode: { kind: "list" }, intent: undefined });
   });
 
-  test("the one that was asked about is killed, whoever is selected by then", () => {
+  test("ralph kills the loop that it asked about, whichever is selected by then", () => {
     const asked = afterKeys(["K"]).state;
     const gone = withRows(
       asked,

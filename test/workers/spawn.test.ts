@@ -201,7 +201,7 @@ describe("ralph spawn", () => {
     await eventually(() => p.tmux("list-panes", "-a").trim().split("\n").length === 8);
   });
 
-  it("ends the window when whoever spawns is interrupted before it is ready", async () => {
+  it("ends the window when ralph spawn is interrupted before it is ready", async () => {
     const p = createWorkers();
     p.agent([{ text: "a" }]);
     p.settings({ setup: "touch began; sleep 60" });

@@ -3,7 +3,7 @@ import { LIMITED } from "../commands/nets-kit.js";
 import { eventually } from "../kit.js";
 import { createWorkers } from "./kit.js";
 
-it("a worker that waits says so to whoever wants its name or presses Ctrl+C", async () => {
+it("a worker that waits says so when its name is wanted or Ctrl+C is pressed", async () => {
   const p = createWorkers();
   p.agent([LIMITED]);
   await p.spawn(["claude"], "--no-inhibit");
